@@ -1,0 +1,508 @@
+"""Decide completely whether roots can hold together: the second opinion that every refusal needs.
+
+Conflict-driven search with learned rules, in the manner of PubGrub, over one variable for each package (its value: one
+of its versions, or absent) and one for each extra (present or absent). A *rule* is a set of (variable, values) that may
+not all be true at once. Values are bits; the lowest bit is *absent*. Every rule learned is a resolvent of rules before
+it, so an end without solution carries its derivation, and the derivation's leaves are a sufficient explanation.
+
+Rules come in lazily. A candidate whose metadata is unknown contributes none: *impossible* then still holds, because an
+unread dependency can only take solutions away. A solution that rests on such a candidate is reported with it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from admission.search import Assignment, reachable
+from admission.universe import Arc, Root, Universe, Unknown, is_exact
+from admission.versions import bits
+from lockfiles import Edge
+
+__all__ = ["Leaf", "Verdict", "decide_completely", "roots_of"]
+
+_ABSENT = 1
+_PRESENT = 2
+_MOST_EXTRAS_OF_SUPPORT = 6
+
+
+class Leaf(NamedTuple):
+    """A fact or demand that a derivation rests on."""
+
+    root: Root | None = None
+    name: str = ""
+    """The package whose demand this is; empty for a root."""
+    arc: Arc | None = None
+    versions: int = 0
+    """The versions of `name` that make this demand, as a set."""
+    extra: str = ""
+    """The extra of `name` that brings it."""
+
+
+class Verdict(NamedTuple):
+    """What the complete decision said."""
+
+    outcome: str
+    """`found`, `impossible`, `gave-up` or `unknown` (a solution that rests on unread metadata)."""
+    chosen: Assignment
+    leaves: tuple[Leaf, ...] = ()
+    """For `impossible`: what the derivation rests on; sufficient, not minimal."""
+    unknown: tuple[tuple[str, str], ...] = ()
+    """For `unknown`: (name, version) of the candidates that must be read."""
+    pages: tuple[str, ...] = ()
+    """For `unknown`: names whose pages must be read."""
+    effort: int = 0
+
+
+def decide_completely(universe: Universe, roots: Sequence[Root], budget: int) -> Verdict:
+    """Decide whether a solution exists, in at most `budget` decisions and conflicts. Never raises `Unknown`."""
+    return _Solver(universe, roots, budget).solve()
+
+
+class _Rule:
+    """A set of (variable, values) that may not all be true."""
+
+    __slots__ = ("leaf", "parents", "terms")
+
+    def __init__(self, terms: dict[str, int], leaf: Leaf | None, parents: tuple[_Rule, _Rule] | None = None) -> None:
+        self.terms = terms
+        self.leaf = leaf
+        self.parents = parents
+
+
+class _Entry(NamedTuple):
+    """One narrowing of a variable."""
+
+    variable: str
+    before: int
+    after: int
+    level: int
+    cause: _Rule | None
+    """`None` for a decision."""
+
+
+class _Solver:
+    def __init__(self, universe: Universe, roots: Sequence[Root], budget: int) -> None:
+        self._universe = universe
+        self._roots = roots
+        self._left = budget
+        self._budget = budget
+        self._rules: dict[str, list[_Rule]] = {}
+        self._domains: dict[str, int] = {}
+        self._full: dict[str, int] = {}
+        self._trail: list[_Entry] = []
+        self._history: dict[str, list[int]] = {}
+        self._level = 0
+        self._queue: list[str] = []
+        self._expanded: set[str] = set()
+        self._conflicts: Counter[str] = Counter()
+        self._unread_pages: dict[tuple[str, int, str], str] = {}
+        self._unread_roots: set[str] = set()
+        self._failure: _Rule | None = None
+        self._supports: list[dict[str, int]] = []
+
+    def solve(self) -> Verdict:
+        self._start()
+        while self._failure is None:
+            conflict = self._propagate()
+            if conflict is not None:
+                self._left -= 1
+                self._resolve(conflict)
+            elif (variable := self._next()) is not None:
+                self._left -= 1
+                self._decide(variable)
+            elif (verdict := self._finish()) is not None:
+                return verdict
+            else:
+                self._left -= 1
+            if self._left <= 0 and self._failure is None:
+                return Verdict("gave-up", {}, effort=self._budget)
+        return Verdict("impossible", {}, leaves=_leaves(self._failure), effort=self._budget - self._left)
+
+    # -- variables and rules
+
+    def _start(self) -> None:
+        for root in self._roots:
+            try:
+                arc = self._universe.root_arc(root)
+            except Unknown as unknown:
+                self._unread_roots.add(unknown.page)
+                continue
+            leaf = Leaf(root=root, arc=arc)
+            self._post(_Rule({arc.name: self._outside(arc)}, leaf))
+            for extra in arc.extras:
+                self._post(_Rule({self._extra(arc.name, extra): _ABSENT}, leaf))
+
+    def _variable(self, name: str) -> int:
+        """Return the current values of a package's variable, opened with its choosable versions."""
+        domain = self._domains.get(name)
+        if domain is None:
+            package = self._universe.package(name)
+            domain = self._domains[name] = self._full[name] = (package.free | package.conditional) << 1 | _ABSENT
+        return domain
+
+    def _extra(self, name: str, extra: str) -> str:
+        """Return the variable of an extra, opened."""
+        variable = f"{name}[{extra}]"
+        if variable not in self._domains:
+            self._domains[variable] = self._full[variable] = _ABSENT | _PRESENT
+        return variable
+
+    def _outside(self, arc: Arc) -> int:
+        """Return the values of an arc's package that do not meet it: the other versions, and absence."""
+        self._variable(arc.name)
+        return self._full[arc.name] & ~(arc.mask << 1)
+
+    def _post(self, rule: _Rule) -> None:
+        """Add a rule, without the terms that are always true; one with a term that is never true says nothing."""
+        full = self._full
+        terms = {variable: values & full[variable] for variable, values in rule.terms.items()}
+        if not all(terms.values()):
+            return
+        rule.terms = {variable: values for variable, values in terms.items() if values != full[variable]}
+        if not rule.terms:
+            self._failure = rule
+        for variable in rule.terms:
+            self._rules.setdefault(variable, []).append(rule)
+        self._queue.extend(rule.terms)
+
+    def _expand(self, variable: str) -> None:
+        """Post the demands of every version that is known, one rule for all versions that make the same demand."""
+        if variable in self._expanded:
+            return
+        self._expanded.add(variable)
+        name, _, extra = variable.rstrip("]").partition("[")
+        grouped: dict[Arc, int] = {}
+        positions = self._universe.package(name).sets.positions
+        for version in self._universe.facts.candidates.get(name, {}):
+            position = positions.get(version)
+            if position is None:
+                continue
+            try:
+                arcs = self._universe.arcs(name, position, extra)
+            except Unknown as unknown:
+                self._unread_pages[name, position, extra] = unknown.page
+                continue
+            for arc in arcs:
+                grouped[arc] = grouped.get(arc, 0) | 1 << position
+        for arc, versions in sorted(grouped.items()):
+            self._post_demand(name, versions, extra, arc)
+
+    def _post_demand(self, name: str, versions: int, extra: str, arc: Arc) -> None:
+        leaf = Leaf(name=name, arc=arc, versions=versions, extra=extra)
+        self._variable(name)
+        condition = {name: versions << 1}
+        if extra:
+            condition[self._extra(name, extra)] = _PRESENT
+        outside = self._outside(arc)
+        # a demand of a package on itself: those versions that do not meet it can never be chosen
+        target = condition.get(arc.name, -1) & outside
+        self._post(_Rule(condition | {arc.name: target}, leaf))
+        for other in arc.extras:
+            variable = self._extra(arc.name, other)
+            if variable not in condition:
+                self._post(_Rule(condition | {variable: _ABSENT}, leaf))
+
+    # -- propagation
+
+    def _propagate(self) -> _Rule | None:
+        """Narrow variables until nothing follows any more; return a rule all of whose terms are true."""
+        queue = self._queue
+        while queue:
+            variable = queue.pop()
+            for rule in reversed(self._rules.get(variable, ())):
+                open_variable = self._only_open(rule)
+                if open_variable is None:
+                    continue
+                if open_variable == "":
+                    queue.append(variable)  # its other rules have not been looked at
+                    return rule
+                self._narrow(open_variable, self._domains[open_variable] & ~rule.terms[open_variable], rule)
+        return None
+
+    def _only_open(self, rule: _Rule) -> str | None:
+        """Return the one term that is not decided yet, an empty text if all are true, `None` if nothing follows."""
+        found = ""
+        domains = self._domains
+        for variable, values in rule.terms.items():
+            domain = domains[variable]
+            if not domain & ~values:
+                continue
+            if not domain & values or found:
+                return None
+            found = variable
+        return found
+
+    def _narrow(self, variable: str, after: int, cause: _Rule | None) -> None:
+        before = self._domains[variable]
+        self._history.setdefault(variable, []).append(len(self._trail))
+        self._trail.append(_Entry(variable, before, after, self._level, cause))
+        self._domains[variable] = after
+        self._queue.append(variable)
+        if not after & _ABSENT:
+            self._expand(variable)
+
+    # -- decisions
+
+    def _next(self) -> str | None:
+        """Return the required package to decide next: what was in most conflicts, then the one with fewest versions."""
+        required = [
+            (-self._conflicts[variable], domain.bit_count(), variable)
+            for variable, domain in self._domains.items()
+            if not domain & _ABSENT and domain & (domain - 1) and not variable.endswith("]")
+        ]
+        return min(required)[2] if required else None
+
+    def _decide(self, name: str) -> None:
+        position = next(iter(self._universe.in_order(name, self._domains[name] >> 1)))
+        self._level += 1
+        self._narrow(name, 2 << position, None)
+
+    def _finish(self) -> Verdict | None:
+        """Accept the assignment, or post the rule it breaks and go on."""
+        chosen = {
+            variable: domain.bit_length() - 2
+            for variable, domain in self._domains.items()
+            if not domain & _ABSENT and not variable.endswith("]")
+        }
+        unread = tuple(
+            (name, self._universe.package(name).page.versions[position])
+            for name, position in sorted(chosen.items())
+            if self._is_unread(name, position)
+        )
+        pages = self._unread_roots | {
+            page
+            for (name, position, extra), page in self._unread_pages.items()
+            if chosen.get(name) == position and (not extra or self._has(name, extra))
+        }
+        if unread or pages:
+            return Verdict(
+                "unknown", chosen, unknown=unread, pages=tuple(sorted(pages)), effort=self._budget - self._left
+            )
+        reached = reachable(self._universe, self._roots, chosen)
+        if reached is not None:
+            final = {name: chosen[name] for name in sorted(reached)}
+            return Verdict("found", final, effort=self._budget - self._left)
+        self._post_support(chosen)
+        return None
+
+    def _is_unread(self, name: str, position: int) -> bool:
+        return self._universe.candidate(name, position) is None
+
+    # -- support: a yanked file or a pre-release nobody opted into needs somebody who pins it, and who is needed himself
+
+    def _post_support(self, chosen: Assignment) -> None:
+        """Post what an assignment lacks that breaks no rule and still is none: supporters of what it chose."""
+        self._expand_everything()
+        reached = self._reached(chosen)
+        unneeded = sorted(set(chosen) - reached)
+        rules = [
+            rule
+            for name, position in sorted(chosen.items())
+            if name in reached
+            and self._universe.package(name).conditional >> position & 1
+            and not self._is_pinned_by_root(name, position)
+            and not self._is_pinned(name, position, {other: chosen[other] for other in reached})
+            for rule in self._support({name}, name, 2 << position, exact=position)
+        ]
+        for name in unneeded:
+            rules += self._support(set(unneeded), name, self._full[name] & ~_ABSENT, exact=None)
+        if self._post_new(rules) or self._decide_support():
+            return
+        # what is missing cannot be said in a few rules (an extra only a supporter asks for): rule out this assignment
+        self._post_new([_Rule({variable: _settled(domain) for variable, domain in self._domains.items()}, Leaf())])
+        self._decide_support()
+
+    def _post_new(self, rules: Iterable[_Rule]) -> bool:
+        posted = len(self._supports)
+        for rule in rules:
+            if (terms := dict(rule.terms)) not in self._supports:
+                self._supports.append(terms)
+                self._post(rule)
+        return len(self._supports) > posted
+
+    def _decide_support(self) -> bool:
+        """Bring in a supporter that a posted rule asks for and that nothing else needs so far."""
+        for terms in self._supports:
+            if any(_settled(self._domains[variable]) & ~values for variable, values in terms.items()):
+                continue
+            for variable, values in terms.items():
+                name, _, extra = variable.partition("[")
+                if left := self._domains[variable] & ~values & ~_ABSENT:
+                    position = 0 if extra else next(iter(self._universe.in_order(name, left >> 1)))
+                    self._level += 1
+                    self._narrow(variable, 2 << position, None)
+                    return True
+        return False
+
+    def _expand_everything(self) -> None:
+        """Open all packages that any known version could demand: a supporter may be one that nobody needs so far."""
+        while pending := [variable for variable in self._domains if variable not in self._expanded]:
+            for variable in pending:
+                self._expand(variable)
+
+    def _reached(self, chosen: Assignment) -> set[str]:
+        reached: set[str] = set()
+        pending = [root.requirement.name for root in self._roots]
+        while pending:
+            name = pending.pop()
+            if name not in reached:
+                reached.add(name)
+                pending.extend(edge.name for edge in self._active(name, chosen[name]))
+        return reached
+
+    def _active(self, name: str, position: int) -> Iterable[Edge]:
+        """Yield the demands of a version that count with the extras that are asked for now."""
+        candidate = self._universe.candidate(name, position)
+        for edge in candidate.requires if candidate is not None else ():
+            if edge.name not in self._universe.core_names and (not edge.extra or self._has(name, edge.extra)):
+                yield edge
+
+    def _has(self, name: str, extra: str) -> bool:
+        return not self._domains.get(f"{name}[{extra}]", _ABSENT) & _ABSENT
+
+    def _support(self, group: set[str], name: str, values: int, *, exact: int | None) -> Iterable[_Rule]:
+        """Say that `name` takes these values only if a package outside of the group demands it.
+
+        A demand behind an extra is absent if its versions are or if the extra is: two rules instead of one, and with
+        more than a few such demands none.
+        """
+        absences: list[list[tuple[str, int]]] = []
+        for other in [variable for variable in self._domains if not variable.endswith("]") and variable not in group]:
+            by_extra: dict[str, int] = {}
+            for place in bits(self._full[other] >> 1):
+                for extra in self._supporting_extras(other, place, group, exact):
+                    by_extra[extra] = by_extra.get(extra, 0) | 2 << place
+            for extra, versions in by_extra.items():
+                absent = [(other, self._full[other] & ~versions)]
+                absences.append([*absent, (self._extra(other, extra), _ABSENT)] if extra else absent)
+        if sum(len(absent) > 1 for absent in absences) > _MOST_EXTRAS_OF_SUPPORT:
+            return
+        for combination in itertools.product(*absences):
+            terms = {name: values}
+            for variable, absent_values in combination:
+                terms[variable] = terms.get(variable, -1) & absent_values
+            yield _Rule(terms, Leaf(name=name, versions=values >> 1))
+
+    def _supporting_extras(self, other: str, place: int, group: set[str], exact: int | None) -> set[str]:
+        candidate = self._universe.candidate(other, place)
+        if candidate is None:
+            return {""}
+        edges = [edge for edge in candidate.requires if edge.name in group]
+        if exact is None:
+            return {edge.extra for edge in edges}
+        if self._universe.constraints.policy.prerelease == "direct-opt-in":
+            return set()
+        return {edge.extra for edge in edges if self._pins(edge, exact)}
+
+    def _pins(self, edge: Edge, position: int) -> bool:
+        return is_exact(edge.specifier) and bool(
+            self._universe.package(edge.name).sets.select(edge.specifier) >> position & 1
+        )
+
+    def _is_pinned(self, name: str, position: int, chosen: Assignment) -> bool:
+        if self._universe.constraints.policy.prerelease == "direct-opt-in":
+            return False
+        return any(
+            edge.name == name and self._pins(edge, position)
+            for other, place in chosen.items()
+            for edge in self._active(other, place)
+        )
+
+    def _is_pinned_by_root(self, name: str, position: int) -> bool:
+        return any(
+            arc.name == name and arc.exact and arc.mask >> position & 1
+            for arc in map(self._universe.root_arc, self._roots)
+        )
+
+    # -- conflicts
+
+    def _resolve(self, rule: _Rule) -> None:
+        """Learn from a conflict and jump back; with no decision to jump back from, the rule becomes empty: failure."""
+        while rule.terms:
+            self._conflicts.update(variable.partition("[")[0] for variable in rule.terms)
+            index, variable, previous = self._satisfier(rule)
+            entry = self._trail[index]
+            if entry.cause is None or previous < entry.level:
+                self._jump(previous)
+                self._post(rule)
+                return
+            rule = self._resolvent(rule, entry.cause, variable)
+        self._failure = rule
+
+    def _satisfier(self, rule: _Rule) -> tuple[int, str, int]:
+        """Return the entry that made the last term true, its variable, and the level at which all the rest was true."""
+        last = -1
+        subject = ""
+        indexes = {}
+        for variable, values in rule.terms.items():
+            index = self._first_true(variable, values, len(self._trail))
+            indexes[variable] = index
+            if index > last:
+                last, subject = index, variable
+        entry = self._trail[last]
+        previous = max((self._level_of(index) for variable, index in indexes.items() if variable != subject), default=0)
+        if entry.cause is not None:
+            removed = entry.cause.terms[subject]
+            own = self._first_true(subject, rule.terms[subject] | removed, last)
+            previous = max(previous, self._level_of(own))
+        return last, subject, previous
+
+    def _first_true(self, variable: str, values: int, end: int) -> int:
+        """Return the first entry before `end` after which a variable lies within `values`; -1 for from the start."""
+        if not self._full[variable] & ~values:
+            return -1
+        for index in self._history[variable]:
+            if index < end and not self._trail[index].after & ~values:
+                return index
+        message = f"{variable} is not within {values:b}"
+        raise AssertionError(message)
+
+    def _level_of(self, index: int) -> int:
+        return self._trail[index].level if index >= 0 else 0
+
+    def _resolvent(self, rule: _Rule, cause: _Rule, variable: str) -> _Rule:
+        """Combine two rules on a variable: where all their other terms hold, its value is in neither set."""
+        terms = dict(cause.terms)
+        for other, values in rule.terms.items():
+            terms[other] = terms[other] & values if other in terms else values
+        terms[variable] = rule.terms[variable] | cause.terms[variable]
+        if terms[variable] == self._full[variable]:
+            del terms[variable]
+        return _Rule(terms, None, (rule, cause))
+
+    def _jump(self, level: int) -> None:
+        while self._trail and self._trail[-1].level > level:
+            entry = self._trail.pop()
+            self._domains[entry.variable] = entry.before
+            self._history[entry.variable].pop()
+        self._level = level
+
+
+def _settled(domain: int) -> int:
+    """Return what becomes of a variable that nothing more is decided about: absent if it may be."""
+    return _ABSENT if domain & _ABSENT else domain
+
+
+def _leaves(failure: _Rule) -> tuple[Leaf, ...]:
+    """Return what a derivation rests on, in a stable order."""
+    seen: set[int] = set()
+    leaves: dict[Leaf, None] = {}
+    pending: list[_Rule] = [failure]
+    while pending:
+        rule = pending.pop()
+        if id(rule) in seen:
+            continue
+        seen.add(id(rule))
+        if rule.leaf is not None:
+            leaves[rule.leaf] = None
+        if rule.parents is not None:
+            pending.extend(rule.parents)
+    return tuple(leaves)
+
+
+def roots_of(leaves: Iterable[Leaf]) -> tuple[Root, ...]:
+    """Return the roots among leaves, in their order."""
+    return tuple(sorted({leaf.root for leaf in leaves if leaf.root is not None}))

@@ -1,0 +1,124 @@
+"""`Decision`: the verdict as a value, with everything a person or a program needs to check it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from admission.requirement import Requirement
+from lockfiles import Lock
+
+
+class Demand(NamedTuple):
+    """One requirement that takes part in a conflict, and how it arrives at the disputed package."""
+
+    requirement: Requirement
+    """As a root wrote it; its origin says who and where."""
+    chain: tuple[str, ...] = ()
+    """From the root's own text to the disputed package: `mem0ai==2.0.10`, `protobuf<7,>=5.29.6`."""
+
+
+class Available(NamedTuple):
+    """One version of the disputed package, or a run of versions with the same fate."""
+
+    versions: str
+    """`15.0.1`, or `1.0 … 1.9 (12 versions)`."""
+    reason: str
+    """Which demand or which fact excludes it."""
+
+
+class Proof(NamedTuple):
+    """How sure the refusal is: computed, never claimed."""
+
+    minimal: bool
+    """Leaving out any one demand makes the rest satisfiable."""
+    verified: bool
+    """What the proof names, alone, was decided again and is impossible."""
+    search: str
+    """What the search said: `impossible`, `gave-up`, `crashed`; `unfinished` where the second needed fewer facts."""
+    complete: str
+    """What the complete second decision said: `impossible`."""
+
+
+class Reason(NamedTuple):
+    """Why a set is refused. One reason for each independent fault."""
+
+    code: str
+    message: str
+    package: str = ""
+    demands: tuple[Demand, ...] = ()
+    available: tuple[Available, ...] = ()
+    also: tuple[Demand, ...] = ()
+    """Demands on the same package that are no part of the proof and would stand in the way without it."""
+    proof: Proof | None = None
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    key: str = ""
+    hint: str = ""
+
+
+class Step(NamedTuple):
+    """One way out of a refusal, as a value; `pm` renders its command."""
+
+    action: str
+    """`update-plugin`, `widen`, `update-core`, `allow-prerelease`, `allow-build`, `allow-direct-url`, `allow-newer`,
+    `leave-out`, `re-enable` or `retry`."""
+    subject: str
+    """The plugin key, the package or the core requirement that the action is about."""
+    explanation: str
+    value: str = ""
+    """The new text, version or name that the action would set."""
+    confirmed: bool = False
+    """A dry run of the same engine admitted the set with this change."""
+    effect: tuple[str, ...] = ()
+    """What would change, one line each: `+ name version`, `- name version`, `name from → to`."""
+    when: str = ""
+    """What has to change first, for a step that cannot be confirmed."""
+
+
+class Warning(NamedTuple):
+    """Something a person would want to know about a verdict."""
+
+    code: str
+    message: str
+    package: str = ""
+    owner: str = ""
+
+
+class Admitted(NamedTuple):
+    """The set holds together; the lock is what the environment must contain."""
+
+    lock: Lock
+    warnings: tuple[Warning, ...] = ()
+    search: str = "found"
+    """`found` by resolvelib, or `complete` when only the complete second decision found it."""
+
+
+class Refused(NamedTuple):
+    """The set cannot hold together, and this is proved."""
+
+    reasons: tuple[Reason, ...]
+    steps: tuple[Step, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+
+
+class Undecided(NamedTuple):
+    """Neither was shown within the budget. Never a conflict."""
+
+    code: str
+    message: str
+    tried: tuple[str, ...] = ()
+
+
+class Need(NamedTuple):
+    """Facts that must be known before the question can be answered."""
+
+    pages: tuple[str, ...] = ()
+    """Names, sorted."""
+    candidates: tuple[tuple[str, str], ...] = ()
+    """(name, version), sorted."""
+    purpose: str = "verdict"
+    """`verdict`, or `proof`: the verdict is clear and only its explanation could be better (`Question.frozen`)."""
+
+
+Decision = Admitted | Refused | Undecided | Need

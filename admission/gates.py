@@ -1,0 +1,105 @@
+"""Judge what needs no resolving: a plugin's own faults, the interpreter, the core's version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from admission.decision import Demand, Reason
+from admission.question import ConstraintSet, Core, Member, Question
+from admission.requirement import Origin, Owner, Requirement
+from admission.target import Target
+
+__all__ = ["applies", "judge_gates", "root_requirements"]
+
+
+def judge_gates(question: Question) -> tuple[Reason, ...]:
+    """Return why the candidate (or, without one, any member) cannot be admitted whatever is resolved."""
+    constraints = question.constraints
+    reasons = list(_judge_core(constraints.core, constraints.target))
+    for member in constraints.members:
+        if question.candidate in ("", member.declaration.key):
+            reasons.extend(_judge_member(member, constraints))
+    return tuple(reasons)
+
+
+def root_requirements(constraints: ConstraintSet) -> list[Requirement]:
+    """Return the requirements that are resolved: the core's and every member's that apply to the target."""
+    names = {constraints.core.name, "hermes-agent"}
+    requirements = list(constraints.core.requirements)
+    for member in constraints.members:
+        if not member.declaration.external:
+            requirements.extend(member.declaration.requirements)
+    return [r for r in requirements if r.name not in names and applies(r.marker, constraints.target)]
+
+
+def applies(marker: str, target: Target) -> bool:
+    """Judge a marker in the target's environment, never in the manager's own (PEP 508)."""
+    if not marker:
+        return True
+    from packaging.markers import Marker
+
+    environment: dict[str, str | set[str]] = dict(target.environment)
+    return Marker(marker).evaluate({**environment, "extra": ""}, context="metadata")
+
+
+def _judge_core(core: Core, target: Target) -> Iterator[Reason]:
+    if core.requires_python and not _contains(core.requires_python, target.python):
+        yield Reason(
+            code="python-version",
+            message=f"{core.name} {core.version} needs Python `{core.requires_python}`, the target has {target.python}",
+            package=core.name,
+        )
+
+
+def _judge_member(member: Member, constraints: ConstraintSet) -> Iterator[Reason]:
+    declaration, core, target = member.declaration, constraints.core, constraints.target
+    for problem in declaration.problems:
+        if problem.code == "direct-url" and constraints.policy.allow_direct_urls:
+            continue
+        yield Reason(
+            code=problem.code,
+            message=problem.message,
+            file=problem.file,
+            line=problem.line,
+            column=problem.column,
+            key=problem.key,
+            hint=problem.hint,
+        )
+    if declaration.requires_python and not _contains(declaration.requires_python, target.python):
+        yield Reason(
+            code="python-version",
+            message=f"`{declaration.key}` needs Python `{declaration.requires_python}`, the target has {target.python}",
+        )
+    if declaration.requires_core and not _contains(declaration.requires_core, core.gate_version):
+        yield _core_misfit(member, core, _gate(member, declaration.requires_core))
+    for gate in declaration.gates:
+        if applies(gate.marker, target) and gate.specifier and not _contains(gate.specifier, core.gate_version):
+            yield _core_misfit(member, core, gate)
+
+
+def _gate(member: Member, specifier: str) -> Requirement:
+    origin = Origin(Owner("plugin", member.declaration.key), "plugin.yaml", 0, "requires_hermes")
+    return Requirement(name="hermes-agent", origin=origin, specifier=specifier, text=specifier)
+
+
+def _core_misfit(member: Member, core: Core, gate: Requirement) -> Reason:
+    return Reason(
+        code="core-version",
+        message=f"`{member.declaration.key}` needs the core `{gate.specifier}`, it is {core.name} {core.gate_version}",
+        package=core.name,
+        demands=(Demand(gate, (gate.canonical,)),),
+        file=gate.origin.file,
+        line=gate.origin.line,
+        key=gate.origin.key,
+    )
+
+
+def _contains(specifier: str, version: str) -> bool:
+    """Judge with PEP 440; a development version of the core counts as the release it leads to."""
+    try:
+        accepted = SpecifierSet(specifier)
+    except InvalidSpecifier:
+        return False
+    return any(accepted.contains(v, prereleases=True) for v in (version, version.partition(".dev")[0]))

@@ -1,0 +1,158 @@
+"""Say what a person would want to know about an admission."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from admission.decision import Warning as Notice
+from admission.question import Question
+from admission.search import Assignment
+from admission.universe import Arc, Universe
+from admission.versions import bits, newest
+
+__all__ = ["notices"]
+
+
+def notices(question: Question, universe: Universe, chosen: Assignment) -> tuple[Notice, ...]:
+    """Return the warnings of an admission, sorted by code and package."""
+    found = [
+        *_declared(question),
+        *_conditional(universe, chosen),
+        *_moved(question, universe, chosen),
+        *_older(question, universe, chosen),
+        *_core_expects(universe, chosen),
+        *_unknown_extras(universe, chosen),
+        *_idle(question, universe),
+    ]
+    return tuple(sorted(set(found)))
+
+
+def _declared(question: Question) -> Iterator[Notice]:
+    """Repeat the notes of the candidate's own files (of every member's when the whole set is judged)."""
+    for member in question.constraints.members:
+        if question.candidate in ("", member.declaration.key):
+            for note in member.declaration.notes:
+                yield Notice(note.code, note.message, owner=member.declaration.key)
+
+
+def _conditional(universe: Universe, chosen: Assignment) -> Iterator[Notice]:
+    for name, position in chosen.items():
+        package = universe.package(name)
+        version = package.page.versions[position]
+        if package.yanked >> position & 1:
+            reason = package.page.excluded[position].detail
+            yield Notice(
+                "yanked-pin", f"{name} {version} is yanked{f': {reason}' if reason else ''}; it is pinned exactly", name
+            )
+        if package.prereleases >> position & 1:
+            askers = _askers(universe, chosen, name)
+            yield Notice(
+                "prerelease-chosen", f"{name} {version} is a pre-release, asked for by {', '.join(askers)}", name
+            )
+
+
+def _askers(universe: Universe, chosen: Assignment, name: str) -> list[str]:
+    askers = {str(root.requirement.origin.owner) for root in universe.roots if root.requirement.name == name}
+    for other, position in chosen.items():
+        candidate = universe.candidate(other, position)
+        if candidate is not None and any(edge.name == name for edge in candidate.requires):
+            askers.add(f"{other} {candidate.version}")
+    return sorted(askers)
+
+
+def _moved(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:
+    core = {requirement.name for requirement in question.constraints.core.requirements}
+    for name, position in chosen.items():
+        sets = universe.package(name).sets
+        before = sets.positions.get(question.pins.get(name, ""), position)
+        if before == position:
+            continue
+        change = f"{name} {sets.versions[before]} → {sets.versions[position]}"
+        if name in core:
+            yield Notice("core-package-moved", f"{change}: a package of the core moves inside its range", name)
+        if position < before:
+            yield Notice("moved-down", f"{change}: an older version than before", name)
+
+
+def _older(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:
+    """Name older versions that were chosen only because newer ones exclude this Python or need what does not fit."""
+    for name, position in chosen.items():
+        if name in question.pins:
+            continue
+        package = universe.package(name)
+        accepted = package.sets.every
+        for arc in _demands(universe, chosen, name):
+            accepted &= arc.mask
+        newer = accepted & ~((2 << position) - 1)
+        shut = [
+            i for i in bits(newer) if (e := package.page.excluded.get(i)) is not None and e.code == "python-version"
+        ]
+        if shut and not newer & package.free:
+            best = package.page.excluded[shut[0]]
+            yield Notice(
+                "older-for-python",
+                f"{name} {package.page.versions[position]} is chosen although {package.page.versions[shut[0]]} exists: "
+                f"it needs Python `{best.detail}`, the target has {question.constraints.target.python}",
+                name,
+            )
+        elif newer & package.free and not universe.preferred(name) >> position & 1:
+            top = package.page.versions[newest(newer & package.free)]
+            version = package.page.versions[position]
+            text = f"{name} {version} is chosen although {top} exists: what {top} needs does not fit here"
+            yield Notice("older-for-dependency", text, name)
+
+
+def _demands(universe: Universe, chosen: Assignment, name: str) -> Iterator[Arc]:
+    for root in universe.roots:
+        if root.requirement.name == name:
+            yield universe.root_arc(root)
+    for other, position in chosen.items():
+        candidate = universe.candidate(other, position)
+        if candidate is not None and any(edge.name == name and not edge.extra for edge in candidate.requires):
+            yield from (arc for arc in universe.arcs(other, position) if arc.name == name)
+
+
+def _core_expects(universe: Universe, chosen: Assignment) -> Iterator[Notice]:
+    for name, position in chosen.items():
+        preferred = universe.preferred(name)
+        specifier = universe.constraints.core.preferences.get(name)
+        if specifier is not None and not preferred >> position & 1:
+            version = universe.package(name).page.versions[position]
+            yield Notice(
+                "core-expects-version",
+                f"the core expects {name}{specifier}, {version} is chosen; the core may re-install or refuse it",
+                name,
+            )
+
+
+def _unknown_extras(universe: Universe, chosen: Assignment) -> Iterator[Notice]:
+    for root in universe.roots:
+        requirement = root.requirement
+        candidate = universe.candidate(requirement.name, chosen[requirement.name])
+        for extra in requirement.extras if candidate is not None else ():
+            if candidate is not None and extra not in candidate.extras:
+                yield Notice(
+                    "unknown-extra",
+                    f"{requirement.name} {candidate.version} has no extra `{extra}`",
+                    requirement.name,
+                    str(requirement.origin.owner),
+                )
+
+
+def _idle(question: Question, universe: Universe) -> Iterator[Notice]:
+    """Name requirements of the candidate that change nothing, because the core pins the package already."""
+    pinned = {
+        r.name: r
+        for r in question.constraints.core.requirements
+        if r.specifier.startswith("==") and "*" not in r.specifier
+    }
+    for root in universe.roots:
+        requirement = root.requirement
+        owner = requirement.origin.owner
+        if owner.kind == "plugin" and owner.name == question.candidate and requirement.name in pinned:
+            yield Notice(
+                "core-pins-already",
+                f"`{requirement.canonical}` changes nothing: the core pins `{pinned[requirement.name].canonical}`",
+                requirement.name,
+                str(owner),
+            )

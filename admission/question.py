@@ -1,0 +1,136 @@
+"""`ConstraintSet` and `Question`: the whole input of a decision, as values."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from admission.declaration import Declaration
+from admission.requirement import Origin, Requirement
+from admission.target import Target
+from lockfiles import Pin
+
+
+class Core(NamedTuple):
+    """The host that plugins must fit."""
+
+    name: str
+    """Normalised distribution name."""
+    version: str
+    requirements: tuple[Requirement, ...] = ()
+    """Its own, and those of the extras that were chosen (their origin's owner is `core-extra:NAME`)."""
+    requires_python: str = ""
+    preferences: Mapping[str, str] = {}
+    """Package → specifier that any extra or the core's own lock gives: preferred for everybody, never binding."""
+    speaks: str = ""
+    """The version that answers to `requires_hermes`; empty means `version`."""
+    pin: Pin | None = None
+    """The core itself as it stands in the lock; `None` for a project folder, which is not built."""
+    extras: tuple[str, ...] = ()
+
+    @property
+    def gate_version(self) -> str:
+        return self.speaks or self.version
+
+
+class Member(NamedTuple):
+    """A plugin that is, or would be, part of the union."""
+
+    declaration: Declaration
+    profiles: tuple[str, ...] = ()
+    """Names of the profiles that enable it, sorted."""
+    digest: str = ""
+    """Of the canonical declaration."""
+
+
+class Policy(NamedTuple):
+    """What the operator consented to, and the rules of the index."""
+
+    prerelease: str = "default"
+    """`default` or `direct-opt-in` (docs/explanation/how-it-decides.md)."""
+    allow_prerelease: tuple[str, ...] = ()
+    allow_build: tuple[str, ...] = ()
+    allow_direct_urls: bool = False
+    exclude_newer: str = ""
+    """The setting as written: `` (off), a span such as `14 days`, or an instant."""
+    not_after: str = ""
+    """The instant that the setting means for this decision (ISO 8601, UTC); empty without quarantine."""
+    indexes: tuple[str, ...] = ()
+    """Addresses of indexes and folders without credentials, in order."""
+
+
+class ConstraintSet(NamedTuple):
+    """The union: the core, every enabled plugin of every profile, and the candidate."""
+
+    core: Core
+    members: tuple[Member, ...]
+    """Sorted by key."""
+    target: Target
+    policy: Policy
+
+    @property
+    def fingerprint(self) -> str:
+        """The digest of everything that can change the verdict; not of paths, order or comments."""
+        value = {
+            "core": [
+                self.core.name,
+                self.core.version,
+                self.core.requires_python,
+                self.core.gate_version,
+                list(self.core.extras),
+            ],
+            "roots": sorted({(str(r.origin.owner), r.canonical) for r in self.core.requirements}),
+            "preferences": sorted(self.core.preferences.items()),
+            "members": sorted(declaration_digest(member.declaration) for member in self.members),
+            "target": [self.target.name, self.target.python, [list(pair) for pair in self.target.environment]],
+            "policy": [
+                self.policy.prerelease,
+                sorted(self.policy.allow_prerelease),
+                sorted(self.policy.allow_build),
+                self.policy.allow_direct_urls,
+                self.policy.exclude_newer,
+                list(self.policy.indexes),
+            ],
+        }
+        return _digest(value)
+
+
+class Question(NamedTuple):
+    """What `decide` is asked."""
+
+    constraints: ConstraintSet
+    candidate: str = ""
+    """Key of the member that is judged; empty when the whole set is."""
+    pins: Mapping[str, str] = {}
+    """Name → version of the current lock: kept wherever they fit."""
+    budget: int = 20_000
+    """Rounds of search before the answer is `Undecided`."""
+    frozen: bool = False
+    """Explain a refusal from the facts that are there instead of asking for more (`Need` with purpose `proof`)."""
+
+
+def declaration_digest(declaration: Declaration) -> str:
+    """Digest the canonical declaration: key, kind, requirements, gates, `requires-python`; not its description."""
+    return _digest(
+        {
+            "key": declaration.key.lower().replace("_", "-").replace(".", "-"),
+            "kind": declaration.kind,
+            "requires_python": declaration.requires_python,
+            "requires_core": declaration.requires_core,
+            "external": declaration.external,
+            "requirements": sorted({requirement.canonical for requirement in declaration.requirements}),
+            "gates": sorted({requirement.canonical for requirement in declaration.gates}),
+            "exempt": sorted(declaration.exempt),
+            "problems": sorted({(p.code, p.message) for p in declaration.problems}),
+        }
+    )
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+__all__ = ["ConstraintSet", "Core", "Member", "Origin", "Policy", "Question", "declaration_digest"]

@@ -1,0 +1,278 @@
+"""Explain an impossible set: the smallest sets of requirements that cannot hold together, and what each demands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from admission.complete import Leaf, Verdict, decide_completely, roots_of
+from admission.decision import Available, Demand, Need, Proof, Reason, Refused, Undecided
+from admission.question import Question
+from admission.search import Searched
+from admission.universe import INVALID, Arc, Root, Universe
+from admission.versions import bits
+
+__all__ = ["refuse"]
+
+_MOST_CONFLICTS = 5
+
+
+class _Core(NamedTuple):
+    """A set of roots that cannot hold together."""
+
+    roots: tuple[Root, ...]
+    verdict: Verdict
+    minimal: bool
+    unread: Need | None
+    """What must be read to know whether it is minimal."""
+
+
+def refuse(question: Question, universe: Universe, searched: Searched) -> Refused | Need | Undecided:
+    """Return the refusal of an impossible set, with one reason for each independent conflict."""
+    reasons: list[Reason] = []
+    remaining: tuple[Root, ...] = universe.roots
+    while len(reasons) < _MOST_CONFLICTS:
+        verdict = decide_completely(universe.restricted(remaining), remaining, question.budget)
+        if verdict.outcome != "impossible":
+            break
+        core = _minimised(universe, verdict, question.budget)
+        if core.unread is not None and not question.frozen:
+            return core.unread
+        reasons.append(_explained(universe, core, searched))
+        # another conflict is independent only if it needs none of these roots
+        remaining = tuple(root for root in remaining if root not in core.roots)
+    if not reasons:
+        return Undecided(
+            "resolution-budget", "the set is impossible, and no part of it could be shown to be so within the budget"
+        )
+    return Refused(tuple(reasons))
+
+
+def _minimised(universe: Universe, verdict: Verdict, budget: int) -> _Core:
+    """Drop every root that the contradiction does not need; the core's last, so that they stay where one may choose."""
+    roots = roots_of(verdict.leaves)
+    minimal = True
+    pages: set[str] = set()
+    candidates: set[tuple[str, str]] = set()
+    for root in sorted(roots, key=_dropped_first):
+        rest = tuple(other for other in roots if other != root)
+        without = decide_completely(universe.restricted(rest), rest, budget)
+        if without.outcome == "impossible":
+            roots = tuple(other for other in rest if other in roots_of(without.leaves))
+            verdict = without
+        elif without.outcome != "found":
+            minimal = False
+            pages.update(without.pages)
+            candidates.update(without.unknown)
+        if len(roots) == 1:
+            break
+    unread = Need(tuple(sorted(pages)), tuple(sorted(candidates)), "proof") if pages or candidates else None
+    return _Core(roots, verdict, minimal, unread)
+
+
+def _dropped_first(root: Root) -> tuple[object, ...]:
+    kind = root.requirement.origin.owner.kind
+    return (kind in ("core", "core-extra"), root.position)
+
+
+def _explained(universe: Universe, core: _Core, searched: Searched) -> Reason:
+    again = decide_completely(universe.restricted(core.roots), core.roots, _VERIFY_BUDGET)
+    proof = Proof(
+        minimal=core.minimal,
+        verified=again.outcome == "impossible",
+        search=searched.outcome,
+        complete="impossible",
+    )
+    restricted = universe.restricted(core.roots)
+    ways = _ways(restricted, core)
+    package = _disputed(core.roots, ways)
+    demands = tuple(
+        Demand(root.requirement, tuple(arc.text for arc in ways.get((root, package), (restricted.root_arc(root),))))
+        for root in core.roots
+    )
+    arcs = [(root, way[-1]) for (root, name), way in sorted(ways.items()) if name == package]
+    code = _code(restricted, core.roots, arcs)
+    also = tuple(
+        Demand(root.requirement, (root.requirement.canonical,))
+        for root in universe.roots
+        if len(core.roots) == 1 and root not in core.roots and root.requirement.name == package
+        if not _both(restricted, root, core.roots)
+    )
+    return Reason(
+        code=code,
+        message=_message(restricted, code, package=package, roots=core.roots, arcs=arcs),
+        package="" if package == INVALID else package,
+        demands=demands,
+        available=_available(restricted, package, arcs),
+        also=also,
+        proof=proof,
+    )
+
+
+_VERIFY_BUDGET = 20_000
+
+
+def _both(universe: Universe, root: Root, roots: Sequence[Root]) -> int:
+    """Return the versions that a root and those roots on the same package all accept, usable or not."""
+    mask = universe.root_arc(root).mask
+    for other in roots:
+        if other.requirement.name == root.requirement.name:
+            mask &= universe.root_arc(other).mask
+    return mask
+
+
+def _ways(universe: Universe, core: _Core) -> dict[tuple[Root, str], tuple[Arc, ...]]:
+    """Return for each root and package the shortest chain of demands among those the contradiction rests on."""
+    demands: dict[str, list[Leaf]] = {}
+    for leaf in core.verdict.leaves:
+        if leaf.arc is not None and leaf.name:
+            demands.setdefault(leaf.name, []).append(leaf)
+    ways: dict[tuple[Root, str], tuple[Arc, ...]] = {}
+    for root in core.roots:
+        arc = universe.root_arc(root)
+        pending: list[tuple[Arc, ...]] = [(arc,)]
+        while pending:
+            way = pending.pop(0)
+            name = way[-1].name
+            if (root, name) in ways:
+                continue
+            ways[root, name] = way
+            leaves = sorted(demands.get(name, ()), key=lambda leaf: (-leaf.versions, str(leaf.arc)))
+            pending.extend((*way, leaf.arc) for leaf in leaves if leaf.arc is not None and leaf.versions & way[-1].mask)
+    return ways
+
+
+def _disputed(roots: Sequence[Root], ways: dict[tuple[Root, str], tuple[Arc, ...]]) -> str:
+    """Return the package on which most roots meet, of several the one farthest down: where the versions part."""
+    meeting: dict[str, list[tuple[Arc, ...]]] = {}
+    for (_, name), way in ways.items():
+        meeting.setdefault(name, []).append(way)
+    impossible = {name for name, found in meeting.items() if any(not way[-1].mask for way in found)}
+    if len(roots) == 1 and impossible:
+        return min(impossible, key=lambda name: (min(map(len, meeting[name])), name))
+    return min(
+        meeting, key=lambda name: (-len(meeting[name]), name not in impossible, -max(map(len, meeting[name])), name)
+    )
+
+
+def _code(universe: Universe, roots: Sequence[Root], arcs: Sequence[tuple[Root, Arc]]) -> str:
+    if len(roots) == 1:
+        for _, arc in arcs:
+            if alone := unusable_code(universe, arc):
+                return alone
+    kinds = {root.requirement.origin.owner.kind for root in roots}
+    return "core-conflict" if kinds & {"core", "core-extra"} else "conflict"
+
+
+def unusable_code(universe: Universe, arc: Arc) -> str:
+    """Return why no release satisfies a demand by itself; empty if one does."""
+    if arc.name == INVALID:
+        return "no-matching-version"
+    if arc.name in universe.core_names:
+        return "core-version"
+    package = universe.package(arc.name)
+    if not package.page.versions:
+        return "not-found-on-index"
+    if not arc.mask:
+        return "no-matching-version"
+    if arc.mask & (package.free | (package.conditional if arc.exact else 0)):
+        return ""
+    codes = {code for position in bits(arc.mask) if (code := fate_code(universe, arc.name, position))}
+    # what a consent could change comes first, the newest possible cause last
+    order = ("prerelease-only", "quarantined", "build-needs-consent", "yanked-only", "python-version", "no-wheel")
+    return next(code for code in order if code in codes)
+
+
+def fate_code(universe: Universe, name: str, position: int) -> str:
+    """Return why one version may not be chosen freely; empty if it may."""
+    package = universe.package(name)
+    exclusion = package.page.excluded.get(position)
+    if exclusion is not None and exclusion.code != "yanked-only":
+        return exclusion.code
+    if package.quarantined >> position & 1:
+        return "quarantined"
+    if exclusion is not None:
+        return "yanked-only"
+    return "prerelease-only" if package.conditional >> position & 1 else ""
+
+
+_ALONE = {
+    "not-found-on-index": "no index knows a package `{package}`",
+    "no-matching-version": "no release of `{package}` satisfies `{demand}`",
+    "prerelease-only": "only pre-releases of `{package}` satisfy `{demand}`",
+    "yanked-only": "only yanked releases of `{package}` satisfy `{demand}`",
+    "quarantined": "every release of `{package}` that satisfies `{demand}` is younger than the quarantine allows",
+    "no-wheel": "no release of `{package}` that satisfies `{demand}` has a wheel for this target",
+    "python-version": "every release of `{package}` that satisfies `{demand}` needs another Python",
+    "build-needs-consent": "`{demand}` has only source distributions, and building runs code of the package",
+    "core-version": "`{demand}` does not admit this core",
+}
+
+
+def _message(
+    universe: Universe, code: str, *, package: str, roots: Sequence[Root], arcs: Sequence[tuple[Root, Arc]]
+) -> str:
+    if package == INVALID:
+        first = roots[0].requirement.canonical
+        return f"`{first}` leads only to releases whose metadata cannot be read: {arcs[0][1].text}"
+    if code in _ALONE:
+        arc = next(arc for _, arc in arcs if unusable_code(universe, arc) == code)
+        return _ALONE[code].format(package=package, demand=arc.text)
+    owners = _listed(sorted({_owner(root) for root in roots}))
+    if len(roots) == 1:
+        first = roots[0].requirement.canonical
+        return f"no version of `{package}` satisfies everything that `{first}` of {owners} leads to"
+    if len({_owner(root) for root in roots}) == 1:
+        return f"no version of `{package}` satisfies all requirements of {owners} together"
+    return f"no version of `{package}` satisfies {owners} together"
+
+
+def _owner(root: Root) -> str:
+    owner = root.requirement.origin.owner
+    return {"core": "the core", "core-extra": f"the core's extra `{owner.name}`"}.get(owner.kind, f"`{owner.name}`")
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _available(universe: Universe, package: str, arcs: Sequence[tuple[Root, Arc]]) -> tuple[Available, ...]:
+    """Return the versions that exist, newest first, in runs with the same fate."""
+    if package == INVALID or package in universe.core_names:
+        return ()
+    known = universe.package(package)
+    runs: list[tuple[list[str], str]] = []
+    for position in bits(known.sets.every):
+        reason = _fate(universe, package, position, arcs)
+        if runs and runs[-1][1] == reason:
+            runs[-1][0].append(known.page.versions[position])
+        else:
+            runs.append(([known.page.versions[position]], reason))
+    return tuple(Available(_run(versions), reason) for versions, reason in runs[:_MOST_RUNS])
+
+
+_MOST_RUNS = 40
+
+
+def _run(versions: Sequence[str]) -> str:
+    if len(versions) <= 2:  # noqa: PLR2004 - two versions are listed, three are a run
+        return ", ".join(versions)
+    return f"{versions[0]} … {versions[-1]} ({len(versions)} versions)"
+
+
+def _fate(universe: Universe, package: str, position: int, arcs: Iterable[tuple[Root, Arc]]) -> str:
+    excluding = sorted({f"`{arc.text}`" for _, arc in arcs if not arc.mask >> position & 1})
+    if excluding:
+        return f"excluded by {_listed(excluding)}"
+    code = fate_code(universe, package, position)
+    exclusion = universe.package(package).page.excluded.get(position)
+    detail = f": {exclusion.detail}" if exclusion is not None and exclusion.detail else ""
+    meaning = {
+        "prerelease-only": "a pre-release that nobody opted into",
+        "yanked-only": "yanked",
+        "quarantined": "younger than the quarantine allows",
+        "no-wheel": "no wheel for this target",
+        "python-version": "needs another Python",
+        "build-needs-consent": "only a source distribution",
+    }
+    return f"{meaning[code]}{detail}" if code else "fits, but what it needs in turn does not"

@@ -1,0 +1,241 @@
+"""`Universe`: the facts of one question as version sets, shared by both solvers, the proof and the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from admission.facts import Candidate, Facts, Page
+from admission.question import ConstraintSet
+from admission.requirement import Requirement
+from admission.versions import VersionSets, bits
+from lockfiles import Edge
+
+__all__ = ["INVALID", "Arc", "PackageSets", "Root", "Universe", "Unknown", "edge_text", "is_exact", "root_order"]
+
+
+INVALID = "(unreadable metadata)"
+"""The package that a candidate with unreadable metadata demands; it has no versions."""
+
+
+class Root(NamedTuple):
+    """One requirement of the union that takes part in the search."""
+
+    position: int
+    """Place in `Universe.roots`, which is sorted so that the order of plugins never matters."""
+    requirement: Requirement
+
+
+class Arc(NamedTuple):
+    """A demand on one package: the versions it accepts."""
+
+    name: str
+    extras: tuple[str, ...]
+    mask: int
+    exact: bool
+    """Whether it pins one version exactly: only then it may take a yanked file or a pre-release nobody opted into."""
+    text: str
+    """The requirement as a person reads it."""
+
+
+class Unknown(Exception):
+    """Facts are missing; `decide` turns it into `Need`."""
+
+    def __init__(self, *, page: str = "", candidates: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(page or candidates)
+        self.page = page
+        self.candidates = candidates
+
+
+def is_exact(specifier: str) -> bool:
+    """Return whether a specifier set pins one version (`==` without wildcard, or `===`)."""
+    return any(part.lstrip().startswith("==") and not part.endswith(".*") for part in specifier.split(","))
+
+
+class PackageSets:
+    """One package: its versions and which of them may be chosen."""
+
+    __slots__ = ("conditional", "free", "name", "page", "prereleases", "quarantined", "sets", "yanked")
+
+    def __init__(self, page: Page, sets: VersionSets, *, opted_in: bool, not_after: str) -> None:
+        self.name = page.name
+        self.page = page
+        self.sets = sets
+        self.prereleases = self.sets.prereleases()
+        unusable = self.yanked = 0
+        for position, exclusion in page.excluded.items():
+            if exclusion.code == "yanked-only":
+                self.yanked |= 1 << position
+            else:
+                unusable |= 1 << position
+        self.quarantined = _later_than(page, not_after) if not_after else 0
+        usable = self.sets.every & ~unusable & ~self.quarantined
+        no_final = self.prereleases == self.sets.every
+        shut = self.yanked if opted_in or no_final else self.yanked | self.prereleases
+        self.free = usable & ~shut
+        """May be chosen under any demand."""
+        self.conditional = usable & shut
+        """Yanked, or a pre-release nobody opted into: only under an exact pin (docs/explanation/how-it-decides.md)."""
+
+
+def _later_than(page: Page, not_after: str) -> int:
+    return sum(1 << i for i, moment in enumerate(page.uploaded) if moment and moment > not_after)
+
+
+class Universe:
+    """The facts that one question is decided on."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        constraints: ConstraintSet,
+        roots: Iterable[Requirement],
+        kept: Mapping[str, str],
+        *,
+        sets: dict[str, VersionSets] | None = None,
+    ) -> None:
+        self.facts = facts
+        self.constraints = constraints
+        self.core_names = frozenset({constraints.core.name, "hermes-agent"})
+        self.roots = tuple(Root(i, r) for i, r in enumerate(sorted(set(roots), key=root_order)))
+        self.kept = kept
+        """Name → version of the current lock: preferred, and never quarantined."""
+        self._opted_in = frozenset(constraints.policy.allow_prerelease) | {
+            root.requirement.name for root in self.roots if _names_a_prerelease(root.requirement.specifier)
+        }
+        self._held = {r.name for r in constraints.core.requirements if is_exact(r.specifier)}
+        self._sets = {} if sets is None else sets
+        self._packages: dict[str, PackageSets] = {}
+        self._arcs: dict[tuple[str, int, str], tuple[Arc, ...]] = {}
+        self._preferred: dict[str, int] = {}
+
+    def restricted(self, roots: Iterable[Root]) -> Universe:
+        """Return the universe of fewer roots: what a dropped root had opted into is not opted into any more."""
+        requirements = [root.requirement for root in roots]
+        return Universe(self.facts, self.constraints, requirements, self.kept, sets=self._sets)
+
+    def package(self, name: str) -> PackageSets:
+        """Return a package's sets; raise `Unknown` if its page is."""
+        package = self._packages.get(name)
+        if package is None:
+            # the core and unreadable metadata are packages without any version: a demand on them cannot be met
+            page = Page(name, ()) if name in self.core_names or name == INVALID else self.facts.pages.get(name)
+            if page is None:
+                raise Unknown(page=name)
+            sets = self._sets.get(name)
+            if sets is None:
+                sets = self._sets[name] = VersionSets(page.versions)
+            package = self._packages[name] = PackageSets(
+                page, sets, opted_in=name in self._opted_in, not_after=self._not_after(name)
+            )
+            if name in self.kept and package.quarantined:
+                self._release_kept(package)
+        return package
+
+    def _release_kept(self, package: PackageSets) -> None:
+        position = package.sets.positions.get(self.kept[package.name])
+        if position is not None and package.quarantined >> position & 1:
+            package.quarantined &= ~(1 << position)
+            package.free |= 1 << position
+
+    def _not_after(self, name: str) -> str:
+        if name in self._held or any(name in exempt for exempt in self._exempt_names()):
+            return ""
+        return self.constraints.policy.not_after
+
+    def _exempt_names(self) -> Iterable[frozenset[str]]:
+        """Yield what each plugin may exempt from quarantine: exactly pinned requirements of its own."""
+        for member in self.constraints.members:
+            if member.declaration.exempt:
+                pinned = {r.name for r in member.declaration.requirements if is_exact(r.specifier)}
+                yield frozenset(member.declaration.exempt) & pinned
+
+    def root_arc(self, root: Root) -> Arc:
+        """Return the demand that a root makes."""
+        requirement = root.requirement
+        mask = self.package(requirement.name).sets.select(requirement.specifier)
+        return Arc(requirement.name, requirement.extras, mask, is_exact(requirement.specifier), requirement.canonical)
+
+    def candidate(self, name: str, position: int) -> Candidate | None:
+        """Return what is known of one version."""
+        return self.facts.candidate(name, self.package(name).page.versions[position])
+
+    def arcs(self, name: str, position: int, extra: str = "") -> tuple[Arc, ...]:
+        """Return the demands of one version, plain or of one extra.
+
+        Raise `Unknown` when its metadata, or a page it names, is unknown.
+        """
+        key = (name, position, extra)
+        arcs = self._arcs.get(key)
+        if arcs is None:
+            candidate = self.candidate(name, position)
+            if candidate is None:
+                raise Unknown(candidates=((name, self.package(name).page.versions[position]),))
+            arcs = self._arcs[key] = tuple(self._demands(candidate, extra))
+        return arcs
+
+    def _demands(self, candidate: Candidate, extra: str) -> Iterable[Arc]:
+        if candidate.invalid:
+            yield Arc(INVALID, (), 0, exact=False, text=candidate.invalid)
+        for edge in candidate.requires:
+            if edge.extra != extra:
+                continue
+            if edge.name not in self.core_names:
+                mask = self.package(edge.name).sets.select(edge.specifier)
+                yield Arc(edge.name, edge.extras, mask, is_exact(edge.specifier), edge_text(edge))
+            elif not self.core_fits(edge.specifier):
+                yield Arc(edge.name, (), 0, exact=False, text=edge_text(edge))
+
+    def core_fits(self, specifier: str) -> bool:
+        """Judge a demand on the core itself, which is a gate and never searched."""
+        core = self.constraints.core
+        return VersionSets((core.gate_version,)).select(specifier) == 1
+
+    def preferred(self, name: str) -> int:
+        """Return the versions that the core's extras or its lock prefer, for everybody and never binding."""
+        mask = self._preferred.get(name)
+        if mask is None:
+            specifier = self.constraints.core.preferences.get(name)
+            mask = self._preferred[name] = self.package(name).sets.select(specifier) if specifier is not None else 0
+        return mask
+
+    def in_order(self, name: str, mask: int) -> Iterable[int]:
+        """Yield a set in order: the current lock's version, the preferred, then newest first; conditional ones last."""
+        package = self.package(name)
+        kept = package.sets.positions.get(self.kept.get(name, ""), -1)
+        if kept >= 0 and mask >> kept & 1:
+            yield kept
+            mask &= ~(1 << kept)
+        preferred = mask & self.preferred(name)
+        yield from bits(preferred & package.free)
+        mask &= ~(preferred & package.free)
+        yield from bits(mask & package.free)
+        yield from bits(mask & ~package.free)
+
+
+def edge_text(edge: Edge) -> str:
+    """Return an edge as a person writes it."""
+    extras = f"[{','.join(edge.extras)}]" if edge.extras else ""
+    return f"{edge.name}{extras}{edge.specifier}"
+
+
+def root_order(requirement: Requirement) -> tuple[object, ...]:
+    """Sort roots by name, then by owner and text."""
+    origin = requirement.origin
+    return (
+        requirement.name,
+        origin.owner.kind,
+        origin.owner.name,
+        requirement.canonical,
+        origin.file,
+        origin.line,
+        origin.key,
+    )
+
+
+def _names_a_prerelease(specifier: str) -> bool:
+    if not any(letter.isalpha() for letter in specifier):
+        return False
+    from packaging.specifiers import SpecifierSet
+
+    return bool(SpecifierSet(specifier).prereleases)

@@ -1,0 +1,111 @@
+"""`decide`: whether the core and all enabled plugins hold together, as a value.
+
+A solution that the search finds is checked demand by demand. An *impossible* is only believed when a second, complete
+decision agrees; what neither can show within the budget is `Undecided`, never a refusal.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from admission.decision import Admitted, Decision, Need, Refused, Undecided
+from admission.facts import Facts
+from admission.frontier import frontier
+from admission.gates import judge_gates, root_requirements
+from admission.locking import lock_of
+from admission.question import Question
+from admission.search import Assignment, Searched, reachable, search
+from admission.universe import Universe, Unknown
+
+__all__ = ["Solved", "decide", "solve"]
+
+
+class Solved(NamedTuple):
+    """A verified assignment."""
+
+    chosen: Assignment
+    search: str
+    """`found`, or `complete` when only the complete decision found it."""
+
+
+def decide(question: Question, facts: Facts) -> Decision:
+    """Decide a question on what is known; `Need` names what must be read before the answer can be given.
+
+    The same question and facts give the same decision, in every order of plugins.
+    """
+    if reasons := judge_gates(question):
+        return Refused(reasons)
+    universe = Universe(facts, question.constraints, root_requirements(question.constraints), question.pins)
+    need = frontier(universe, universe.roots)
+    if need is not None:
+        return need
+    answer = solve(universe, question.budget)
+    if isinstance(answer, Searched):
+        from admission.refusal import refuse
+
+        return refuse(question, universe, answer)
+    if not isinstance(answer, Solved):
+        return answer
+    extras = reachable(universe, universe.roots, answer.chosen)
+    if extras is None:
+        message = "a verified assignment does not hold"
+        raise AssertionError(message)
+    lock = lock_of(question, universe, answer.chosen, extras)
+    from admission.notices import notices
+
+    return Admitted(lock, notices(question, universe, answer.chosen), answer.search)
+
+
+def solve(universe: Universe, budget: int) -> Solved | Searched | Need | Undecided:
+    """Search, and where the search finds nothing decide completely; `Searched` means that it is impossible."""
+    need = None
+    try:
+        searched = search(universe, universe.roots, min(budget, _SEARCH_ROUNDS))
+    except Unknown as unknown:
+        need = _need(universe, unknown)
+        searched = Searched("unfinished", {}, 0)
+    if searched.outcome == "found":
+        return Solved(searched.chosen, "found")
+    from admission.complete import decide_completely
+
+    verdict = decide_completely(universe, universe.roots, budget)
+    if verdict.outcome == "impossible":
+        return searched
+    if need is not None:
+        # the search goes on with more facts, so that what it finds does not depend on what happened to be known
+        return need
+    if verdict.outcome == "unknown":
+        return Need(verdict.pages, verdict.unknown)
+    if verdict.outcome == "found":
+        return Solved(verdict.chosen, "complete")
+    return Undecided(
+        "resolution-budget",
+        f"neither a solution nor a contradiction was found in {budget} rounds",
+        tried=(
+            f"search: {searched.outcome} after {searched.rounds} rounds",
+            f"complete: gave up after {verdict.effort}",
+        ),
+    )
+
+
+_SEARCH_ROUNDS = 2_000
+_NEIGHBOURS = 8
+
+
+def _need(universe: Universe, unknown: Unknown) -> Need:
+    """Ask for what the search ran into, and for the versions it would try next: one round trip instead of many."""
+    candidates = set(unknown.candidates)
+    for name, version in unknown.candidates:
+        package = universe.package(name)
+        position = package.sets.positions[version]
+        read = sum(1 for other in universe.facts.candidates.get(name, {}) if other != version)
+        neighbours = min(read, _NEIGHBOURS)
+        for below in universe.in_order(name, package.free & ((1 << position) - 1)):
+            if neighbours <= 0:
+                break
+            other = package.page.versions[below]
+            if universe.candidate(name, below) is None:
+                candidates.add((name, other))
+                neighbours -= 1
+    pages = (unknown.page,) if unknown.page else ()
+    return Need(pages, tuple(sorted(candidates)))

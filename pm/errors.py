@@ -1,0 +1,18 @@
+"""`PmError`: a world that does not cooperate. A conflict or a refusal is a value, never this."""
+
+from __future__ import annotations
+
+
+class PmError(Exception):
+    """Something outside of the manager failed; carries a stable code (docs/reference/codes.md)."""
+
+    def __init__(
+        self, code: str, message: str, *, hint: str = "", file: str = "", line: int = 0, key: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.file = file
+        self.line = line
+        self.key = key

@@ -1,0 +1,119 @@
+"""The repository keeps the shape that its documents describe."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MANAGER = ("pm", "admission", "lockfiles")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+CORE_PROJECT = tomllib.loads((ROOT / "core" / "pyproject.toml").read_text("utf-8"))
+
+
+def imported_modules(folder: Path) -> set[str]:
+    """Return everything that the modules below a folder import, at whatever depth of the code."""
+    names: set[str] = set()
+    for module in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            if isinstance(node, ast.ImportFrom):
+                names.add(node.module or "")
+    return names
+
+
+def imported_names(folder: Path) -> set[str]:
+    """Return the first segment of everything that the modules below a folder import."""
+    return {name.partition(".")[0] for name in imported_modules(folder)}
+
+
+def called_attributes(folder: Path) -> set[str]:
+    """Return the last segment of everything that the modules below a folder call by `something.name(...)`."""
+    nodes = [node for module in folder.rglob("*.py") for node in ast.walk(ast.parse(module.read_text("utf-8")))]
+    return {node.func.attr for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}
+
+
+def test_the_core_imports_nothing_of_the_manager() -> None:
+    assert imported_names(ROOT / "core") & set(MANAGER) == set()
+
+
+@pytest.mark.parametrize("package", MANAGER)
+def test_the_manager_imports_nothing_of_the_core(package: str) -> None:
+    modules = {
+        path.stem for path in (ROOT / "core").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert "hermes_constants" in modules
+    assert imported_names(ROOT / package) & {"core", *modules} == set()
+
+
+@pytest.mark.parametrize("package", ["admission", "lockfiles"])
+def test_deciding_and_recording_never_ask_a_clock(package: str) -> None:
+    assert called_attributes(ROOT / package) & {"now", "utcnow", "today"} == set()
+
+
+@pytest.mark.parametrize("package", ["admission", "lockfiles"])
+def test_deciding_and_recording_know_addresses_only_as_text(package: str) -> None:
+    assert {name for name in imported_modules(ROOT / package) if name.startswith("urllib")} <= {"urllib.parse"}
+
+
+def test_the_core_depends_on_one_yaml_library() -> None:
+    assert CORE_PROJECT["project"]["dependencies"] == ["ruamel.yaml>=0.18,<0.20"]
+
+
+def test_the_core_wheel_carries_the_same_licence() -> None:
+    assert (ROOT / "core" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_the_core_wheel_names_every_module_of_its_folder() -> None:
+    present = {
+        path.name for path in (ROOT / "core").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert set(CORE_PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]) == present
+
+
+@pytest.mark.parametrize("requirement", PROJECT["project"]["dependencies"])
+def test_a_dependency_of_the_product_has_both_bounds(requirement: str) -> None:
+    assert re.fullmatch(r"[A-Za-z0-9.-]+>=[0-9.]+,<[0-9.]+", requirement)
+
+
+@pytest.mark.parametrize("requirement", PROJECT["dependency-groups"]["dev"] + PROJECT["build-system"]["requires"])
+def test_a_development_tool_has_an_exact_version(requirement: str) -> None:
+    assert re.fullmatch(r"[A-Za-z-]+==[0-9.]+", requirement)
+
+
+def test_both_wheels_are_built_by_the_same_hatchling() -> None:
+    [builder] = PROJECT["build-system"]["requires"]
+    assert CORE_PROJECT["build-system"]["requires"] == [builder]
+    assert builder in PROJECT["dependency-groups"]["dev"]
+
+
+def test_every_lint_rule_that_is_ignored_says_why() -> None:
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    table = text[text.index("[tool.ruff.lint]") : text.index("[tool.ruff.lint.flake8-builtins]")]
+    rules = re.findall(r'^    "[A-Z]+[0-9]+",.*$', table, re.MULTILINE)
+    assert len(rules) > 20
+    assert [rule for rule in rules if not re.search(r"# \S+ \S+", rule)] == []
+
+
+def test_a_tool_that_is_there_is_found(require_tool: Callable[[str], Path]) -> None:
+    assert require_tool("git").name == "git"
+
+
+def test_a_missing_tool_skips_a_test(require_tool: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="`no-such-tool` is not installed"):
+        require_tool("no-such-tool")
+
+
+def test_a_missing_tool_fails_a_test_of_ci(
+    require_tool: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="`no-such-tool` is not installed"):
+        require_tool("no-such-tool")
