@@ -1,0 +1,208 @@
+"""The two kinds of archive, as members and their content. Nothing is written here, and only the form is judged."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO, NamedTuple, Protocol, cast
+
+from pm.errors import PmError
+from pm.names import shown
+
+BROKEN = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    lzma.LZMAError,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    UnicodeError,
+)
+"""What the standard library raises for an archive that is none."""
+_LONGEST_HEADER = 1024 * 1024
+"""Bytes that a tar header may ask for at once; names and comments have a few hundred."""
+_LONGEST_TARGET = 4096
+_BLOCK = 512
+
+
+class Member(NamedTuple):
+    """One entry of an archive, before anybody believes it."""
+
+    name: str
+    """As the archive spells it."""
+    kind: str
+    """`file`, `folder`, `link`, `hard link`, or what else it claims to be, for which there is no place."""
+    size: int = 0
+    target: str = ""
+    """Of a link."""
+    executable: bool = False
+    target_exists: bool = True
+    """Of a hard link: whether an earlier file of the archive is meant."""
+
+
+class Archive(Protocol):
+    """What both kinds of archive can do."""
+
+    def members(self) -> Iterator[Member]:
+        """Yield the entries in their order."""
+
+    def content(self, member: Member) -> IO[bytes]:
+        """Open the content of a file or hard link."""
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[Archive]:
+    """Open a zip or tar file by what is in it. Raise one of `BROKEN` for what is neither."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as opened:
+            yield _Zip(opened)
+        return
+    with (
+        _decompressed(path) as stream,
+        tarfile.open(fileobj=cast("BinaryIO", _Bounded(stream)), mode="r:", errorlevel=2, encoding="utf-8") as archive,
+    ):
+        yield _Tar(archive)
+
+
+def _executable(mode: int) -> bool:
+    return bool(mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH))
+
+
+class _Zip:
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._entries: dict[str, zipfile.ZipInfo] = {}
+
+    def members(self) -> Iterator[Member]:
+        for entry in self._archive.infolist():
+            # `filename` is cut at a NUL and has its backslashes replaced on some systems; the raw name is judged.
+            name = entry.orig_filename
+            if entry.flag_bits & 0x1:
+                raise PmError("unsafe-archive", f"the entry {shown(name)} is encrypted", key=name)
+            self._entries[name] = entry
+            yield self._member(name, entry)
+
+    def content(self, member: Member) -> IO[bytes]:
+        return self._archive.open(self._entries[member.name])
+
+    def _member(self, name: str, entry: zipfile.ZipInfo) -> Member:
+        mode = entry.external_attr >> 16
+        if name.endswith("/"):
+            return Member(name, "folder")
+        if stat.S_ISLNK(mode):
+            # A target that is longer than any system takes is not read, and leads nowhere.
+            readable = entry.file_size <= _LONGEST_TARGET
+            return Member(name, "link", target=self._archive.read(entry).decode(errors="replace") if readable else "")
+        if stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
+            return Member(name, "special file")
+        return Member(name, "file", entry.file_size, executable=_executable(mode))
+
+
+class _Tar:
+    def __init__(self, archive: tarfile.TarFile) -> None:
+        self._archive = archive
+        self._entries: dict[str, tarfile.TarInfo] = {}
+
+    def members(self) -> Iterator[Member]:
+        """Yield the entries one header after the other: whoever stops early has not read what comes after."""
+        for entry in self._archive:
+            yield self._member(entry)
+            self._entries[entry.name] = entry
+        self._check_end()
+
+    def content(self, member: Member) -> IO[bytes]:
+        content = self._archive.extractfile(self._entries[member.name])
+        if content is None:
+            raise tarfile.ReadError(f"the content of {shown(member.name)} is missing")
+        return content
+
+    def _member(self, entry: tarfile.TarInfo) -> Member:
+        if entry.isdir():
+            return Member(entry.name, "folder")
+        if entry.issym():
+            return Member(entry.name, "link", target=entry.linkname)
+        if entry.islnk():
+            return self._hard_link(entry)
+        if entry.issparse() or not entry.isreg():
+            return Member(entry.name, "device or special file")
+        return Member(entry.name, "file", entry.size, executable=_executable(entry.mode))
+
+    def _hard_link(self, entry: tarfile.TarInfo) -> Member:
+        """Return a hard link as a copy of the earlier file that it means."""
+        target = self._entries.get(entry.linkname)
+        if target is None or not target.isreg():
+            return Member(entry.name, "hard link", target=entry.linkname, target_exists=False)
+        return Member(entry.name, "hard link", target.size, entry.linkname, executable=_executable(target.mode))
+
+    def _check_end(self) -> None:
+        """Refuse an archive that goes on behind a damaged header, which `tarfile` takes for its end.
+
+        What comes behind the end is read for the sake of the checksum that stands behind all.
+        """
+        stream = self._archive.fileobj
+        stream.seek(self._archive.offset)
+        if stream.read(_BLOCK).strip(b"\0"):
+            raise tarfile.ReadError("a header is damaged")
+        if len(stream.read(_LONGEST_HEADER)) == _LONGEST_HEADER:
+            raise tarfile.ReadError("it goes on behind its end")
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that gives no more at once than an honest tar header asks for, and fails in one way.
+
+    `tarfile` reads the long form of a header in one piece, as large as the header says: a few kilobytes of archive
+    could ask for all of the machine's memory.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def read(self, size: int = -1, /) -> bytes:
+        if size < 0 or size > _LONGEST_HEADER:
+            raise tarfile.ReadError(f"a header asks for {size} bytes")
+        with _one_failure():
+            return self._stream.read(size)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        with _one_failure():
+            return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+
+@contextmanager
+def _one_failure() -> Iterator[None]:
+    """Tell damaged data from a disk that fails: gzip and bz2 say both with an `OSError`."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise tarfile.ReadError(str(error)) from error
+
+
+def _decompressed(path: Path) -> BinaryIO:
+    with path.open("rb") as stream:
+        start = stream.read(6)
+    if start.startswith(b"\x1f\x8b"):
+        return cast("BinaryIO", gzip.open(path))
+    if start.startswith(b"BZh"):
+        return cast("BinaryIO", bz2.open(path))
+    if start.startswith((b"\xfd7zXZ\x00", b"]\x00\x00")):
+        return cast("BinaryIO", lzma.open(path))
+    return path.open("rb")

@@ -1,0 +1,16 @@
+"""Ask package indexes and folders of wheels, and keep what they say as facts for one target.
+
+with open_index(cache, target, sources, terms) as index:
+    decision = decide(question, index.facts)
+    while True:
+        if isinstance(decision, Need):
+            index.fetch(decision, question)
+        elif not index.refresh():
+            break
+        decision = decide(question, index.facts)
+"""
+
+from pm.index.client import FRESH, Index, Terms, open_index
+from pm.index.limits import Limits
+
+__all__ = ["FRESH", "Index", "Limits", "Terms", "open_index"]

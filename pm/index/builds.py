@@ -1,0 +1,78 @@
+"""Build a wheel from a source distribution whose name the operator consented to."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from pm.errors import PmError
+from pm.processes import run, scrubbed_environment
+from pm.redaction import redact
+from pm.sources import Sources
+
+_TAIL_LINES = 30
+_LONGEST_BUILD = 1800.0
+
+
+class Workshop(NamedTuple):
+    """What a build needs."""
+
+    interpreter: Path
+    """The target's."""
+    sources: Sources
+    """Where build requirements come from."""
+    built: Path
+    """Folder of finished wheels."""
+    uv_cache: Path
+
+
+def build_wheel(sdist: Path, sha256: str, name: str, workshop: Workshop) -> Path:
+    """Return the wheel of a source distribution; one that was built before is used again.
+
+    Raise `PmError` (`build-failed`) with the end of what the build said.
+    """
+    folder = workshop.built / sha256
+    done = next(folder.glob("*.whl"), None)
+    if done is not None:
+        return done
+    workshop.built.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=workshop.built) as temporary:
+        output = Path(temporary) / "wheel"
+        _run_build(sdist, name, output, workshop)
+        wheel = next(output.glob("*.whl"), None)
+        if wheel is None:
+            raise PmError("build-failed", f"the build of `{name}` ended well and left no wheel")
+        folder.mkdir(exist_ok=True)
+        return wheel.replace(folder / wheel.name)
+
+
+def _run_build(sdist: Path, name: str, output: Path, workshop: Workshop) -> None:
+    from uv import find_uv_bin
+
+    command: list[str | Path] = [
+        find_uv_bin(),
+        "build",
+        "--wheel",
+        "--out-dir",
+        output,
+        "--python",
+        workshop.interpreter,
+    ]
+    if not workshop.sources.indexes:
+        command.append("--no-index")
+    finished = run(
+        [*command, "--no-create-gitignore", "--no-python-downloads", sdist],
+        environment=scrubbed_environment()
+        | workshop.sources.environment_for_uv()
+        | {"UV_CACHE_DIR": str(workshop.uv_cache)},
+        directory=workshop.built,
+        seconds=_LONGEST_BUILD,
+    )
+    if finished.status:
+        said = redact(finished.stdout + finished.stderr).strip().splitlines()
+        raise PmError(
+            "build-failed",
+            f"`{sdist.name}` cannot be built:\n" + "\n".join(said[-_TAIL_LINES:]),
+            hint=f"withdraw the consent to build `{name}`, or install what its build asks for",
+        )

@@ -1,0 +1,281 @@
+"""`Index`: what is known of the sources for one target, and how more becomes known."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from admission import Facts, Need, Question, Target
+from admission import Warning as Notice
+from lockfiles import Lock, Pin
+from pm.errors import PmError
+from pm.index.folders import list_folders, signature
+from pm.index.limits import Limits
+from pm.index.store import Entry, load, save
+from pm.index.views import Known, facts_of
+from pm.sources import Sources
+
+if TYPE_CHECKING:
+    from pm.index.fetching import Progress
+    from pm.index.listings import Listing
+    from pm.index.reading import Reader
+    from pm.index.transport import Transport
+
+FRESH = 600
+"""Seconds for which a page is taken as it is; an older one that a decision used is asked for again when online."""
+_LATER = 60
+"""Seconds by which a clock may have been set back before a page counts as old."""
+_SHOWN = 10
+
+
+class Terms(NamedTuple):
+    """On which terms the sources are used."""
+
+    offline: bool = False
+    allow_build: frozenset[str] = frozenset()
+    """Normalised names whose source distributions may be built."""
+    interpreter: Path | None = None
+    """The target's, for builds."""
+    limits: Limits = Limits()
+    report: Callable[[Progress], None] | None = None
+    """Told of every answer, in the thread that calls `fetch`."""
+
+
+def open_index(cache: Path, target: Target, sources: Sources, terms: Terms | None = None) -> Index:
+    """Open what the cache knows of the sources for a target. Nothing is asked before `fetch` or `refresh`."""
+    return Index(cache, target, sources, terms or Terms())
+
+
+class Index:
+    """The sources as one target sees them."""
+
+    def __init__(self, cache: Path, target: Target, sources: Sources, terms: Terms) -> None:
+        self.warnings: list[Notice] = []
+        self._cache = cache
+        self._target = target
+        self._sources = sources
+        self._terms = terms
+        self._key = _key(target, sources)
+        self._file = cache / "facts" / f"{hashlib.sha256(self._key.encode()).hexdigest()[:24]}.facts"
+        self._folder_files = list_folders(sources.folders)
+        signatures = {name: signature(files) for name, files in self._folder_files.items()}
+        self._known = Known(load(self._file, self._key), {}, signatures)
+        self._whole: tuple[int, ...] | None = None
+        """The file as it was when it was last read or written whole."""
+        self._consulted: set[str] = set()
+        self._reader: Reader | None = None
+        self._transport: Transport | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._transport is not None:
+            self._transport.close()
+
+    @property
+    def facts(self) -> Facts:
+        """What is known now. The value does not change; after `fetch` and `refresh` there is a new one."""
+        return facts_of(self._known, self._terms.allow_build, self._consulted)
+
+    @property
+    def partial(self) -> tuple[str, ...]:
+        """Pages that were looked at and hold folders' files only, because an index could not be asked offline.
+
+        With these a set may be admitted, but a refusal would be about what nobody asked for.
+        """
+        return tuple(sorted(name for name in self._consulted if self._asks_servers and self._age_of(name) is None))
+
+    def fetch(self, need: Need, question: Question | None = None) -> Facts:
+        """Make known what is needed and return the facts; with `question`, also fetch ahead what it will lead to.
+
+        Raise `PmError` (`index-unreachable`, `tls`, `unauthorized`, `hash-mismatch`, `build-failed`, `offline`).
+        """
+        self._load_listings()
+        if self._terms.offline:
+            self._check_offline(need)
+        self._round(need, guess=True, question=question)
+        return self.facts
+
+    def stale(self, names: Iterable[str] | None = None) -> tuple[str, ...]:
+        """Return which pages that were looked at (or which of `names`) are too old to rely on; offline none is."""
+        if self._terms.offline or not self._sources.indexes:
+            return ()
+        asked = self._consulted if names is None else names
+        ages = {name: self._age_of(name) for name in asked}
+        return tuple(sorted(name for name, age in ages.items() if age is None or not -_LATER <= age < FRESH))
+
+    def refresh(self, names: Iterable[str] | None = None) -> bool:
+        """Ask again for stale pages, and say whether the facts changed: then the verdict must be asked for again.
+
+        Raise `PmError` as `fetch` does.
+        """
+        stale = self.stale(names)
+        if not stale:
+            return False
+        self._load_listings()
+        before = self._known
+        self._round(Need(pages=stale), guess=False)
+        return any(_differs(before.valid(name), self._known.valid(name)) for name in stale)
+
+    def adopt(self, lock: Lock, wheels: Path) -> tuple[Path, ...]:
+        """Copy the wheels that a lock names by path into the state's folder of wheels, and return where they are.
+
+        Raise `PmError` (`hash-mismatch`) if one is not what was decided on any more.
+        """
+        from pm.index.adoption import adopt
+
+        self._load_listings()
+        pins = [pin for pin in lock.pins if pin.artifact.path]
+        return adopt(pins, wheels, {pin.name: list(self._places(pin)) for pin in pins})
+
+    def _places(self, pin: Pin) -> Iterator[Path]:
+        """Yield the files that may be what a pin means: of folders, of local indexes, of builds."""
+        yield from (Path(file.path) for file in self._folder_files.get(pin.name, ()))
+        file = self._listing(pin.name).file(pin.version)
+        if file is not None and file.local:
+            yield Path(file.local)
+        yield from (self._cache / "built").glob(f"*/{pin.artifact.filename}")
+
+    def _round(self, need: Need, *, guess: bool, question: Question | None = None) -> None:
+        import threading
+
+        from pm.index.fetching import Round
+
+        reader = self._ready_reader()
+        cancelled = threading.Event()
+        if self._transport is not None:
+            self._transport.cancelled = cancelled
+        work = Round(
+            reader=reader,
+            known=self._known,
+            may_build=self._terms.allow_build,
+            limits=self._terms.limits,
+            report=self._terms.report,
+        )
+        try:
+            work.run(need.pages, need.candidates, guess=guess, question=question)
+        finally:
+            cancelled.set()
+            changed = work.fetched != self._known.fetched
+            self._known = self._known._replace(fetched=work.fetched)
+            if changed:
+                self._save()
+
+    def _ready_reader(self) -> Reader:
+        if self._reader is None:
+            from pm.index.builds import Workshop
+            from pm.index.reading import Reader
+            from pm.index.retrieval import Retrieval
+            from pm.index.transport import Transport
+
+            limits, sources, interpreter = self._terms.limits, self._sources.complete(), self._terms.interpreter
+            if sources.indexes and not self._terms.offline:
+                self._transport = Transport(sources, limits)
+            transport = self._transport
+            downloads = self._cache / "downloads"
+            self._reader = Reader(
+                target=self._target,
+                indexes=sources.indexes,
+                folder_files=self._folder_files,
+                transport=transport,
+                retrieval=Retrieval(transport, downloads, transfer=limits.transfer) if transport else None,
+                workshop=Workshop(interpreter, sources, self._cache / "built", self._cache / "uv")
+                if interpreter
+                else None,
+            )
+        return self._reader
+
+    def _load_listings(self) -> None:
+        """Load the whole file, unless it is what was read or written here last: another process may know more."""
+        seen = _seen(self._file)
+        if self._whole is None or seen != self._whole:
+            self._whole = seen
+            self._known = self._known._replace(loaded=load(self._file, self._key, whole=True))
+
+    def _save(self) -> None:
+        from pm.index.listings import newest_of
+
+        self._load_listings()
+        loaded, fetched = self._known.loaded, self._known.fetched
+        entries = {name: entry for name in loaded.names() if (entry := loaded.get(name)) is not None}
+        for name, entry in fetched.items():
+            theirs = entries.get(name)
+            entries[name] = entry if theirs is None else newest_of(entry, theirs)
+        try:
+            save(self._file, self._key, entries.values())
+            self._whole = _seen(self._file)
+        except OSError as error:
+            message = f"the facts cannot be kept in `{self._file.parent}`: {error.strerror}"
+            self.warnings = [Notice("cache-not-written", message)]
+
+    def _check_offline(self, need: Need) -> None:
+        """Raise if something is needed that only a server has: what is not known never counts as not there."""
+        pages = [name for name in need.pages if not self._can_read_offline(name)]
+        candidates = [f"{name} {version}" for name, version in need.candidates if not self._has_file(name, version)]
+        if not pages and not candidates:
+            return
+        missing = ", ".join(f"`{name}`" for name in [*pages, *candidates][:_SHOWN])
+        more = len(pages) + len(candidates) - _SHOWN
+        raise PmError(
+            "offline",
+            f"`--offline` forbids to ask an index, and the cache knows nothing of {missing}"
+            + (f" and {more} more" if more > 0 else ""),
+            hint="ask once without `--offline`, or put the wheels into a folder and name it in `pm.find_links`",
+        )
+
+    def _can_read_offline(self, name: str) -> bool:
+        entry = self._known.entry(name)
+        return not self._asks_servers or name in self._folder_files or bool(entry and entry.listing_row)
+
+    def _has_file(self, name: str, version: str) -> bool:
+        file = self._listing(name).file(version)
+        if file is None:
+            return self._can_read_offline(name)
+        return bool(file.local)
+
+    @property
+    def _asks_servers(self) -> bool:
+        return any(not index.is_local for index in self._sources.indexes)
+
+    def _listing(self, name: str) -> Listing:
+        from pm.index.listings import Listing, read_listing
+
+        entry = self._known.entry(name)
+        return read_listing(entry.page_row, entry.listing_row) if entry and entry.listing_row else Listing()
+
+    def _age_of(self, name: str) -> float | None:
+        """Return how old a page is in seconds; `None` if no index was asked for it."""
+        entry = self._known.entry(name)
+        return time.time() - entry.at if entry and entry.at else None
+
+
+def _key(target: Target, sources: Sources) -> str:
+    """Say what the facts in a file are about."""
+    indexes = [index.url for index in sources.indexes]
+    value = [target.name, target.python, target.environment, target.tags, indexes]
+    return hashlib.sha256(json.dumps(value, ensure_ascii=True).encode()).hexdigest()
+
+
+def _seen(file: Path) -> tuple[int, ...]:
+    """Return what changes whenever a file is replaced."""
+    try:
+        status = file.stat()
+    except OSError:
+        return ()
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def _differs(before: Entry | None, after: Entry | None) -> bool:
+    """Whether a package's facts differ, not merely the time of asking."""
+    if before is None or after is None:
+        return before is not after
+    return before.page_row != after.page_row or not before.candidate_rows.keys() <= after.candidate_rows.keys()

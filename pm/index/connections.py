@@ -1,0 +1,157 @@
+"""Pooled connections to servers: proxies, certificates, and one look-up for each name.
+
+`_new_conn` is the place where urllib3 2 opens a socket, and the only one where a look-up can be shared.
+"""
+
+from __future__ import annotations
+
+import queue
+import socket
+import ssl
+import threading
+from collections.abc import Callable
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
+from urllib3.util import make_headers
+
+from pm.errors import PmError
+from pm.redaction import without_credentials
+from pm.sources import Sources
+
+_LONGEST_LOOKUP = 30.0
+
+
+class Connections:
+    """The connections of one client, kept open between questions; may be used by many threads at once."""
+
+    def __init__(self, sources: Sources, most: int) -> None:
+        self._sources = sources
+        self._most = most
+        self._managers: dict[tuple[str, str], urllib3.PoolManager] = {}
+        self._lock = threading.Lock()
+
+    def to(self, url: str) -> urllib3.PoolManager:
+        """Return the connections for an address; one set for each scheme and proxy."""
+        parts = urlsplit(url)
+        proxy = self._proxy(parts.scheme, parts.netloc.rpartition("@")[2])
+        with self._lock:
+            manager = self._managers.get((parts.scheme, proxy))
+            if manager is None:
+                manager = self._managers[parts.scheme, proxy] = self._new_manager(parts.scheme, proxy)
+        return manager
+
+    def close(self) -> None:
+        """Close what is not in use."""
+        with self._lock:
+            for manager in self._managers.values():
+                manager.clear()
+
+    def _proxy(self, scheme: str, host: str) -> str:
+        if self._sources.proxy:
+            proxy = self._sources.proxy.reveal()
+        else:
+            proxies = getproxies()
+            proxy = "" if proxy_bypass(host) else proxies.get(scheme) or proxies.get("all", "")
+        return proxy if "://" in proxy or not proxy else f"http://{proxy}"
+
+    def _new_manager(self, scheme: str, proxy: str) -> urllib3.PoolManager:
+        context = _certificates(self._sources.certificates) if "https" in {scheme, urlsplit(proxy).scheme} else None
+        if proxy:
+            userinfo = unquote(urlsplit(proxy).netloc.rpartition("@")[0])
+            manager: urllib3.PoolManager = urllib3.ProxyManager(
+                without_credentials(proxy),
+                proxy_headers=make_headers(proxy_basic_auth=userinfo) if userinfo else None,
+                maxsize=self._most,
+                ssl_context=context,
+                proxy_ssl_context=context,
+            )
+        else:
+            manager = urllib3.PoolManager(maxsize=self._most, ssl_context=context)
+        manager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
+        return manager
+
+
+def _certificates(file: str) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=file or None)
+    except (OSError, ssl.SSLError) as error:
+        raise PmError("tls", f"the certificates in `{file}` cannot be read", file=file) from error
+
+
+_addresses: dict[tuple[str, int], tuple[str, ...]] = {}
+_one_lookup = threading.Lock()
+
+
+def _numeric_addresses(host: str, port: int, seconds: float) -> tuple[str, ...]:
+    """Return a host's addresses, asked for once in a process: lookups side by side can stall for seconds."""
+    with _one_lookup:
+        if (host, port) not in _addresses:
+            _addresses[host, port] = _looked_up(host, port, seconds)
+        return _addresses[host, port]
+
+
+def _looked_up(host: str, port: int, seconds: float) -> tuple[str, ...]:
+    """Ask the name service in a thread of its own, since the call itself knows no time limit."""
+    answers: queue.SimpleQueue[list[str] | socket.gaierror] = queue.SimpleQueue()
+
+    def look_up() -> None:
+        try:
+            answers.put([str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)])
+        except (OSError, UnicodeError) as error:
+            answers.put(socket.gaierror(socket.EAI_NONAME, str(error)))
+
+    threading.Thread(target=look_up, daemon=True).start()
+    try:
+        answer = answers.get(timeout=seconds)
+    except queue.Empty:
+        answer = socket.gaierror(socket.EAI_AGAIN, "no answer within the time limit")
+    if isinstance(answer, socket.gaierror):
+        raise answer
+    return tuple(dict.fromkeys(answer))
+
+
+class _Connection(HTTPConnection):
+    """A connection that looks its host's name up once for all of them."""
+
+    def _new_conn(self) -> socket.socket:
+        return _connected(self, super()._new_conn)
+
+
+class _SecureConnection(HTTPSConnection):
+    """The same with TLS; the certificate is still checked against the name."""
+
+    def _new_conn(self) -> socket.socket:
+        return _connected(self, super()._new_conn)
+
+
+def _connected(connection: HTTPConnection, connect: Callable[[], socket.socket]) -> socket.socket:
+    host, port = connection.host, connection.port
+    try:
+        seconds = connection.timeout if isinstance(connection.timeout, int | float) else _LONGEST_LOOKUP
+        addresses = _numeric_addresses(host, port, seconds)
+    except socket.gaierror as error:
+        raise NameResolutionError(host, connection, error) from error
+    try:
+        for address in addresses[:-1]:
+            connection.host = address
+            try:
+                return connect()
+            except (NewConnectionError, ConnectTimeoutError):
+                continue
+        connection.host = addresses[-1]
+        return connect()
+    finally:
+        connection.host = host
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _SecurePool(HTTPSConnectionPool):
+    ConnectionCls = _SecureConnection

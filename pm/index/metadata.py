@@ -1,0 +1,189 @@
+"""Turn the `METADATA` of a wheel into a `Candidate` whose markers are judged for the target."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName, prepare_environment
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as ParsedRequirement
+from packaging.version import InvalidVersion, Version
+
+from admission import Candidate, Target, canonical_name
+from lockfiles import Artifact, Edge
+from pm.index.leniency import lenient_specifier, mended_bounds
+from pm.index.markers import extras_in, without_extra
+from pm.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+_FIELD = re.compile(r"([A-Za-z][A-Za-z-]*):[ \t]*(.*)")
+_EXTRA_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_NAME_AND_EXTRAS = re.compile(r"\s*[A-Za-z0-9][A-Za-z0-9._-]*\s*(?:\[[^\]]*\])?\s*")
+_NEWEST_MAJOR = 2
+
+
+class Unreadable(ValueError):
+    """A metadata file that does not say what its candidate asks for."""
+
+
+class CoreMetadata(NamedTuple):
+    """The fields that deciding needs, as they are written."""
+
+    name: str
+    version: str
+    requires: tuple[str, ...] = ()
+    extras: tuple[str, ...] = ()
+    requires_python: str = ""
+    metadata_version: str = ""
+
+
+def read_core_metadata(content: bytes) -> CoreMetadata:
+    """Read the header of a `METADATA` or `PKG-INFO` file; its long description is not looked at."""
+    fields: dict[str, list[str]] = {}
+    for key, value in _fields(content.decode("utf-8", errors="replace")):
+        fields.setdefault(key, []).append(value)
+
+    def first(key: str) -> str:
+        return fields.get(key, [""])[0]
+
+    return CoreMetadata(
+        name=first("name"),
+        version=first("version"),
+        requires=tuple(fields.get("requires-dist", ())),
+        extras=tuple(fields.get("provides-extra", ())),
+        requires_python=first("requires-python"),
+        metadata_version=first("metadata-version"),
+    )
+
+
+def _fields(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the fields with their continuation lines joined, up to the first empty line."""
+    key, value = "", ""
+    for line in text.lstrip("\ufeff").splitlines():
+        if not line.strip():
+            break
+        if line[0] in " \t":
+            value += " " + line.strip()
+            continue
+        if key:
+            yield key, value
+        match = _FIELD.match(line)
+        key, value = (match[1].lower(), match[2].strip()) if match else ("", "")
+    if key:
+        yield key, value
+
+
+class Judge:
+    """Judges requirements for one target; remembers what it parsed, since releases repeat each other's lines."""
+
+    def __init__(self, target: Target) -> None:
+        self._environment: Mapping[str, str | AbstractSet[str]] = prepare_environment(dict(target.environment))
+        self._judged: dict[str, tuple[Edge, ...]] = {}
+
+    def candidate(self, content: bytes, *, name: str, version: str, artifact: Artifact, index: str) -> Candidate:
+        """Return the candidate that a metadata file describes; one that cannot be read says so in `invalid`."""
+        blank = Candidate(name=name, version=version, artifact=artifact, index=index)
+        metadata = read_core_metadata(content)
+        requires_python = lenient_specifier(metadata.requires_python)
+        try:
+            _check_identity(metadata, name, version)
+            requires = {edge for line in metadata.requires for edge in self.edges(line)}
+        except Unreadable as error:
+            return blank._replace(invalid=str(error))
+        return blank._replace(
+            requires=tuple(sorted(requires)),
+            extras=tuple(sorted({canonical_name(extra) for extra in metadata.extras if _EXTRA_NAME.fullmatch(extra)})),
+            requires_python=str(requires_python or ""),
+        )
+
+    def edges(self, line: str) -> tuple[Edge, ...]:
+        """Return what one `Requires-Dist` asks for on this target: nothing, or one edge plain or for each extra."""
+        known = self._judged.get(line)
+        if known is None:
+            known = self._judged[line] = self._edges(line)
+        return known
+
+    def _edges(self, line: str) -> tuple[Edge, ...]:
+        requirement = _parsed(line)
+        if isinstance(requirement, Unreadable):
+            if self._is_optional(line):
+                return ()
+            raise requirement
+        extras = self._extras(requirement.marker, line)
+        if requirement.url:
+            if "" in extras:
+                raise Unreadable(f"it asks for `{redact(line)}`, a direct address, which is never followed")
+            return ()
+        return tuple(_edge(requirement, extra) for extra in extras)
+
+    def _is_optional(self, line: str) -> bool:
+        """Whether a line that cannot be read stands behind an extra.
+
+        Then, as with a direct address there, the extra is as good as absent and the release stays usable.
+        """
+        try:
+            marker = Marker(line.partition(";")[2])
+        except InvalidMarker:
+            return False
+        return not self._holds(marker, "", line)
+
+    def _extras(self, marker: Marker | None, line: str) -> tuple[str, ...]:
+        """Return the extras for which a marker holds; `""` alone if it needs none."""
+        if marker is None or self._holds(marker, "", line):
+            return ("",)
+        # An extra whose name is none in the sense of PEP 685 can be asked for by nobody; nothing behind it is enabled.
+        named = dict.fromkeys(canonical_name(extra) for extra in extras_in(str(marker)) if _EXTRA_NAME.fullmatch(extra))
+        return tuple(extra for extra in named if self._holds(marker, extra, line))
+
+    def _holds(self, marker: Marker, extra: str, line: str) -> bool:
+        try:
+            return marker.evaluate_prepared({**self._environment, "extra": extra})
+        except (UndefinedComparison, UndefinedEnvironmentName) as error:
+            raise Unreadable(f"the marker of its requirement `{redact(line)}` cannot be judged") from error
+
+
+def _check_identity(metadata: CoreMetadata, name: str, version: str) -> None:
+    if not metadata.name:
+        raise Unreadable("its metadata has no `Name`")
+    if canonical_name(metadata.name) != name or not _same_version(metadata.version, version):
+        raise Unreadable(f"its metadata says that it is `{metadata.name} {metadata.version}`")
+    major = metadata.metadata_version.partition(".")[0]
+    if major.isdigit() and int(major) > _NEWEST_MAJOR:
+        raise Unreadable(f"its `Metadata-Version` {metadata.metadata_version} is newer than this manager can read")
+
+
+def _same_version(written: str, expected: str) -> bool:
+    try:
+        return Version(written) == Version(expected)
+    except InvalidVersion:
+        return False
+
+
+def _parsed(line: str) -> ParsedRequirement | Unreadable:
+    try:
+        return ParsedRequirement(line)
+    except InvalidRequirement:
+        demand, semicolon, marker = line.partition(";")
+    try:
+        return ParsedRequirement(_mended(demand) + semicolon + marker)
+    except InvalidRequirement:
+        return Unreadable(f"its requirement `{redact(line)}` cannot be read")
+
+
+def _mended(demand: str) -> str:
+    match = _NAME_AND_EXTRAS.match(demand)
+    return match[0] + mended_bounds(demand[match.end() :]) if match else demand
+
+
+def _edge(requirement: ParsedRequirement, extra: str) -> Edge:
+    return Edge(
+        name=canonical_name(requirement.name),
+        specifier=str(requirement.specifier),
+        extras=tuple(sorted({canonical_name(asked) for asked in requirement.extras})),
+        marker=without_extra(str(requirement.marker), extra) if requirement.marker else "",
+        extra=extra,
+    )

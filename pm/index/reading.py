@@ -1,0 +1,226 @@
+"""Read one page or one candidate from the sources: what the workers of a fetch do."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from admission import Candidate, Target
+from lockfiles import Artifact
+from pm.errors import PmError
+from pm.index.builds import Workshop, build_wheel
+from pm.index.folders import FolderFile, place_in_state, sha256_of
+from pm.index.listing import ACCEPT, NotAPage, RawFile, read_page
+from pm.index.listings import Heard, Listing
+from pm.index.metadata import Judge, read_core_metadata
+from pm.index.reduction import Fit, ListedFile, Reduced, merge, reduce_files
+from pm.index.retrieval import Retrieval, retrieve_locally, verified_digest
+from pm.index.transport import Again, Answer, Transport
+from pm.index.wheels import NoMetadata, metadata_of_wheel
+from pm.sources import IndexAddress
+
+_OK = 200
+_NOT_MODIFIED = 304
+_NO_PAGE = frozenset({404, 410})
+_LONGEST_PAGE = 512 * 1024 * 1024
+
+
+class PageRead(NamedTuple):
+    """What the sources say of one package now."""
+
+    listing: Listing
+    at: int
+    """When the index was asked; 0 if it was not."""
+
+
+class Reader:
+    """Reads pages and candidates for one target; used by many threads at once."""
+
+    def __init__(
+        self,
+        *,
+        target: Target,
+        indexes: tuple[IndexAddress, ...],
+        folder_files: Mapping[str, tuple[FolderFile, ...]],
+        transport: Transport | None,
+        retrieval: Retrieval | None,
+        workshop: Workshop | None,
+    ) -> None:
+        self._fit = Fit(target)
+        self._judge = Judge(target)
+        self._indexes = indexes
+        self._folder_files = folder_files
+        self._transport = transport
+        """`None`: no index is configured, or offline."""
+        self._retrieval = retrieval
+        self._workshop = workshop
+
+    def page(self, name: str, previous: Listing | None, at: int) -> PageRead:
+        """Return what the sources say of a package; `previous` is what they said at the time `at`."""
+        heard, of_index, at = self._of_index(name, previous, at)
+        files = self._folder_files.get(name, ())
+        if not files:
+            return PageRead(Listing(heard, of_index, of_index), at)
+        of_folders = reduce_files(name, [_raw(name, file) for file in files], self._fit)
+        return PageRead(Listing(heard, of_index, merge(of_index, of_folders, self._fit)), at)
+
+    def _of_index(self, name: str, previous: Listing | None, at: int) -> tuple[Heard, Reduced, int]:
+        """Ask the indexes in order; the first that knows the name has it."""
+        now = int(time.time())
+        for index in self._indexes:
+            if index.is_local:
+                found = self._local_index(index, name)
+            elif self._transport is None:
+                return (previous.heard, previous.of_index, at) if previous else (Heard(), Reduced(), 0)
+            else:
+                found = self._asked(self._transport, index, name, previous)
+            if found is not None:
+                return *found, now
+        return Heard(), Reduced(), now
+
+    def _asked(
+        self, transport: Transport, index: IndexAddress, name: str, previous: Listing | None
+    ) -> tuple[Heard, Reduced] | None:
+        heard = previous.heard if previous and previous.heard.address == index.url else Heard()
+        conditions = {"If-None-Match": heard.etag, "If-Modified-Since": heard.modified}
+        headers = {"Accept": ACCEPT} | {key: value for key, value in conditions.items() if value}
+
+        def read(answer: Answer) -> tuple[Heard, Reduced] | None:
+            if answer.status in _NO_PAGE:
+                return None
+            if answer.status == _NOT_MODIFIED and previous:
+                return heard, previous.of_index
+            if answer.status != _OK:
+                raise Again(f"it answered {answer.status}")
+            content = answer.body(_LONGEST_PAGE)
+            digest = hashlib.blake2b(content, digest_size=16).hexdigest()
+            now_heard = Heard(
+                index.url, answer.headers.get("ETag", ""), answer.headers.get("Last-Modified", ""), digest
+            )
+            if previous and heard.digest == digest:
+                return now_heard, previous.of_index
+            return now_heard, self._reduced(name, content, answer)
+
+        return transport.ask(f"{index.url}/{name}/", read, headers=headers)
+
+    def _reduced(self, name: str, content: bytes, answer: Answer) -> Reduced:
+        try:
+            return reduce_files(name, read_page(content, answer.headers.get("Content-Type", ""), answer.url), self._fit)
+        except NotAPage as error:
+            raise Again(f"it sent something else than a page: {error}") from error
+        except (AttributeError, KeyError, TypeError) as error:  # an entry with a number where a text belongs
+            raise Again("it sent a page with entries that cannot be read") from error
+
+    def _local_index(self, index: IndexAddress, name: str) -> tuple[Heard, Reduced] | None:
+        """Read an index that is laid out in a folder: `NAME/index.json`, `NAME/index.html`, or the files themselves."""
+        root = Path(unquote(urlsplit(index.url).path))
+        if not root.is_dir():
+            raise PmError("index-unreachable", f"the index `{index.url}` is not a folder", file=str(root))
+        folder = root / name
+        for page, content_type in (("index.json", "application/json"), ("index.html", "text/html")):
+            if (folder / page).is_file():
+                raw = _read_local_page(folder / page, content_type)
+                break
+        else:
+            raw = [{"filename": path.name, "url": path.as_uri()} for path in sorted(folder.glob("*")) if path.is_file()]
+        files = [_with_path(file) for file in raw]
+        return (Heard(index.url), reduce_files(name, files, self._fit)) if files else None
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether what is not known may be asked for: not if an index is a server and must not be asked."""
+        return self._transport is not None or all(index.is_local for index in self._indexes)
+
+    def accepts_python(self, requires_python: str) -> bool:
+        """Whether the target's interpreter is one that a `Requires-Python` lets in."""
+        return self._fit.accepts_python(requires_python)
+
+    def candidate(self, name: str, version: str, listing: Listing) -> Candidate:
+        """Return one candidate. Raise `PmError` if its metadata cannot be had; metadata that is wrong is a value."""
+        file = listing.file(version)
+        if file is None:
+            return _unusable(name, version, listing)
+        try:
+            artifact, metadata = self._artifact(file, name)
+        except NoMetadata as error:
+            artifact = Artifact(file.filename, file.sha256, file.url, size=file.size, upload_time=file.upload_time)
+            return Candidate(name, version, artifact, invalid=str(error))
+        index = listing.heard.address if artifact.url else ""
+        candidate = self._judge.candidate(metadata, name=name, version=version, artifact=artifact, index=index)
+        if not candidate.invalid and not self.accepts_python(candidate.requires_python):
+            return candidate._replace(invalid=f"it is for Python {candidate.requires_python}")
+        return candidate
+
+    def _artifact(self, file: ListedFile, name: str) -> tuple[Artifact, bytes]:
+        if not file.is_wheel:
+            return _from_state(self._built(file, name), name, file.upload_time)
+        if file.local:
+            found = retrieve_locally(file, name)
+            place = place_in_state(found.sha256, file.filename)
+            return Artifact(file.filename, found.sha256, "", place, found.size, file.upload_time), found.metadata
+        found = self._remote.retrieve(file, name)
+        return Artifact(file.filename, found.sha256, file.url, "", found.size, file.upload_time), found.metadata
+
+    def _built(self, file: ListedFile, name: str) -> Path:
+        if self._workshop is None:
+            raise PmError("build-failed", f"`{name}` must be built, and no interpreter of the target is known")
+        if file.local:
+            return build_wheel(Path(file.local), verified_digest(file), name, self._workshop)
+        with self._remote.downloaded(file) as path:
+            return build_wheel(path, file.sha256 or sha256_of(path), name, self._workshop)
+
+    @property
+    def _remote(self) -> Retrieval:
+        if self._retrieval is None:
+            raise PmError("offline", "`--offline` forbids to ask an index")
+        return self._retrieval
+
+
+def _raw(name: str, file: FolderFile) -> RawFile:
+    """Describe a folder's file as an index would."""
+    raw: RawFile = {"filename": file.filename, "url": "", "local": file.path, "stamp": file.stamp}
+    raw["size"] = int(file.stamp.partition("-")[0])
+    if file.filename.endswith(".whl"):
+        try:
+            raw["requires-python"] = read_core_metadata(metadata_of_wheel(file.path, name)).requires_python
+        except NoMetadata:  # the page lists it all the same, and its candidate says what is wrong
+            raw["requires-python"] = ""
+    return raw
+
+
+def _read_local_page(page: Path, content_type: str) -> list[RawFile]:
+    try:
+        return read_page(page.read_bytes(), content_type, page.as_uri())
+    except NotAPage as error:
+        raise PmError("index-unreachable", f"`{page}` is not a page: {error}", file=str(page)) from error
+
+
+def _with_path(file: RawFile) -> RawFile:
+    """Say where a file of a local index is; one that is elsewhere or gone is left as an address."""
+    parts = urlsplit(file["url"])
+    if parts.scheme == "file":
+        path = Path(unquote(parts.path))
+        if path.is_file():
+            status = path.stat()
+            file["local"] = str(path)
+            file["stamp"] = f"{status.st_size}-{status.st_mtime_ns}"
+            file["size"] = status.st_size
+            file["url"] = ""
+    return file
+
+
+def _unusable(name: str, version: str, listing: Listing) -> Candidate:
+    versions = listing.reduced.versions
+    exclusion = listing.reduced.excluded.get(versions.index(version)) if version in versions else None
+    why = f"{exclusion.code}: {exclusion.detail}" if exclusion else "no source has this version"
+    return Candidate(name, version, Artifact(filename="", sha256=""), invalid=why)
+
+
+def _from_state(wheel: Path, name: str, upload_time: str) -> tuple[Artifact, bytes]:
+    digest = sha256_of(wheel)
+    place = place_in_state(digest, wheel.name)
+    return Artifact(wheel.name, digest, "", place, wheel.stat().st_size, upload_time), metadata_of_wheel(wheel, name)

@@ -1,0 +1,236 @@
+"""Get the `METADATA` of one wheel as cheaply as its server allows.
+
+In this order: the metadata file that the page announces; the end of the wheel by a range request, which nearly always
+holds both the directory and the metadata; where a server knows no ranges, a metadata file that it does not announce;
+the whole wheel. What has a digest is checked against it. (An index that announces nothing often has the files all the
+same, but asking for one that is missing costs more than a range: docs/explanation/how-it-decides.md has the numbers.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, NamedTuple, cast
+from urllib.parse import urlsplit
+
+from admission import canonical_name
+from pm.errors import PmError
+from pm.index.folders import sha256_of
+from pm.index.metadata import read_core_metadata
+from pm.index.reduction import ListedFile
+from pm.index.transport import Again, Answer, Transport
+from pm.index.wheels import NoMetadata, metadata_member, metadata_of_wheel
+
+_OK = 200
+_PARTIAL = 206
+_TAIL = 64 * 1024
+_LOCAL_HEADER = 30 + 2 * 1024
+"""Bytes of a member's own header: fixed part, name and extra fields."""
+_LONGEST_METADATA = 16 * 1024 * 1024
+# Answers that only say that this way does not work here; another one is tried.
+_NOT_THIS_WAY = frozenset({401, 403, 404, 405, 410, 416, 501})
+_GONE = frozenset({404, 410})
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+
+
+class Retrieved(NamedTuple):
+    """The metadata of one file, and what was learnt of the file on the way."""
+
+    metadata: bytes
+    sha256: str
+    size: int | None
+
+
+class _NoRanges(Exception):
+    """The server sends whole files only."""
+
+
+class Retrieval:
+    """Gets metadata; remembers which servers know no ranges and which have no metadata files."""
+
+    def __init__(self, transport: Transport, temporary: Path, *, transfer: float) -> None:
+        self._transport = transport
+        self._temporary = temporary
+        self._transfer = transfer
+        self._without_ranges: set[str] = set()
+        self._without_metadata: set[str] = set()
+
+    def retrieve(self, file: ListedFile, name: str) -> Retrieved:
+        """Return a wheel's metadata.
+
+        Raise `NoMetadata` if the wheel has none, `PmError` if it cannot be had or is not what the index announced.
+        """
+        if file.metadata and (metadata := self._announced(file)) is not None:
+            return Retrieved(metadata, file.sha256, file.size)
+        if not file.sha256:
+            return self._whole(file, name)
+        return self._by_range(file, name) or self._unannounced(file, name) or self._whole(file, name)
+
+    def _announced(self, file: ListedFile) -> bytes | None:
+        def read(answer: Answer) -> bytes | None:
+            if answer.status != _OK:
+                return None
+            content = answer.body(_LONGEST_METADATA)
+            if file.metadata not in {"*", hashlib.sha256(content).hexdigest()}:
+                raise Again(
+                    f"the metadata of `{file.filename}` has another digest than the index announced",
+                    code="hash-mismatch",
+                )
+            return content
+
+        return self._transport.ask(f"{file.url}.metadata", read, passed=_NOT_THIS_WAY)
+
+    def _unannounced(self, file: ListedFile, name: str) -> Retrieved | None:
+        """Ask for a metadata file that the page does not announce; what comes back must be one of this distribution."""
+        server = urlsplit(file.url).netloc
+        if server in self._without_metadata:
+            return None
+
+        def read(answer: Answer) -> bytes:
+            return answer.body(_LONGEST_METADATA) if answer.status == _OK else b""
+
+        content = self._transport.ask(f"{file.url}.metadata", read, passed=_NOT_THIS_WAY)
+        if canonical_name(read_core_metadata(content).name) == name:
+            return Retrieved(content, file.sha256, file.size)
+        self._without_metadata.add(server)
+        return None
+
+    def _by_range(self, file: ListedFile, name: str) -> Retrieved | None:
+        server = urlsplit(file.url).netloc
+        if server in self._without_ranges:
+            return None
+        try:
+            remote = _RemoteFile(self._transport, file)
+            return Retrieved(_read_remotely(remote, name), file.sha256, remote.size)
+        except _NoRanges:
+            self._without_ranges.add(server)
+            return None
+
+    def _whole(self, file: ListedFile, name: str) -> Retrieved:
+        with self.downloaded(file) as path:
+            return Retrieved(metadata_of_wheel(path, name), file.sha256 or sha256_of(path), path.stat().st_size)
+
+    @contextmanager
+    def downloaded(self, file: ListedFile) -> Iterator[Path]:
+        """Provide the whole file, verified, for as long as the context lasts."""
+        self._temporary.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self._temporary) as folder:
+            path = Path(folder) / file.filename
+
+            def read(answer: Answer) -> None:
+                if answer.status != _OK:
+                    raise Again(f"it answered {answer.status} for a file that the index lists")
+                _write(answer, path, file)
+
+            self._transport.ask(file.url, read, total=self._transfer)
+            yield path
+
+
+def _write(answer: Answer, path: Path, file: ListedFile) -> None:
+    digest = hashlib.sha256()
+    with path.open("wb") as target:
+        for chunk in answer.chunks():
+            digest.update(chunk)
+            target.write(chunk)
+    if file.sha256 and digest.hexdigest() != file.sha256:
+        raise Again(f"`{file.filename}` has another digest than the index announced", code="hash-mismatch")
+
+
+def retrieve_locally(file: ListedFile, name: str) -> Retrieved:
+    """Return the metadata of a wheel in a folder.
+
+    Raise `NoMetadata` if the wheel has none, `PmError` if it cannot be read or is not what a local index announced.
+    """
+    return Retrieved(metadata_of_wheel(file.local, name), verified_digest(file), Path(file.local).stat().st_size)
+
+
+def verified_digest(file: ListedFile) -> str:
+    """Return the digest of a local file; raise `PmError` (`hash-mismatch`) if its listing says another."""
+    digest = sha256_of(file.local)
+    if file.sha256 and digest != file.sha256:
+        raise PmError("hash-mismatch", f"`{file.local}` has another digest than its index announced", file=file.local)
+    return digest
+
+
+def _read_remotely(remote: _RemoteFile, name: str) -> bytes:
+    try:
+        with zipfile.ZipFile(cast("IO[bytes]", remote)) as archive:
+            member = metadata_member(archive, name)
+            remote.want(member.header_offset, member.header_offset + _LOCAL_HEADER + member.compress_size)
+            return archive.read(member)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        raise NoMetadata("it is not a readable wheel") from error
+
+
+class _RemoteFile(io.RawIOBase):
+    """A file on a server, of which only the parts that are looked at are fetched."""
+
+    def __init__(self, transport: Transport, file: ListedFile) -> None:
+        super().__init__()
+        self._transport = transport
+        self._file = file
+        self._position = 0
+        self._parts: list[tuple[int, bytes]] = []
+        self.size = file.size or 0
+        if self.size:
+            self.want(max(0, self.size - _TAIL), self.size)
+        else:
+            self._fetch(f"bytes=-{_TAIL}")
+
+    def want(self, start: int, end: int) -> None:
+        """Make sure that the bytes from `start` up to `end` are here."""
+        end = min(end, self.size)
+        if not any(first <= start and end <= first + len(part) for first, part in self._parts):
+            self._fetch(f"bytes={start}-{end - 1}")
+
+    def _fetch(self, wanted: str) -> None:
+        # Without `identity` a proxy may compress the part, and its length would say nothing.
+        headers = {"Range": wanted, "Accept-Encoding": "identity"}
+        self._parts.append(self._transport.ask(self._file.url, self._read_part, headers=headers, passed=_NOT_THIS_WAY))
+
+    def _read_part(self, answer: Answer) -> tuple[int, bytes]:
+        if answer.status in _GONE:
+            raise Again(f"it answered {answer.status} for a file that the index lists")
+        match = _CONTENT_RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+        if answer.status != _PARTIAL or match is None:
+            raise _NoRanges
+        start, last, size = (int(number) for number in match.groups())
+        if size != (self._file.size or size):
+            raise Again(f"`{self._file.filename}` has another size than the index announced", code="hash-mismatch")
+        self.size = size
+        content = answer.body(last - start + 1)
+        if len(content) != last - start + 1:
+            raise Again("the transfer ended early")
+        return start, content
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.size}[whence]
+        self._position = max(0, base + offset)
+        return self._position
+
+    def read(self, size: int = -1, /) -> bytes:
+        end = self.size if size < 0 else min(self.size, self._position + size)
+        if end <= self._position:
+            return b""
+        self.want(self._position, end)
+        start, part = next(
+            (start, part) for start, part in self._parts if start <= self._position and end <= start + len(part)
+        )
+        content = part[self._position - start : end - start]
+        self._position = end
+        return content

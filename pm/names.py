@@ -1,0 +1,62 @@
+"""Keys of plugins: their grammar, and the many spellings under which one plugin can stand in a config."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pm.errors import PmError
+
+_SEGMENT = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
+_KEY = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})?")
+_SEPARATORS = re.compile(r"[-_.]+")
+
+
+def is_key(text: str) -> bool:
+    """Say whether a text is a key: one or two segments, `name` or `category/name`."""
+    return _KEY.fullmatch(text) is not None
+
+
+def checked_key(text: str) -> str:
+    """Return a key unchanged.
+
+    Raise `PmError` (`unsafe-name`) for anything that could not be the name of a folder below `plugins`.
+    """
+    if is_key(text):
+        return text
+    raise PmError("unsafe-name", f"{shown(text)} is not the key of a plugin", hint=KEY_RULE)
+
+
+KEY_RULE = "a key is `name` or `category/name`, of letters, digits, `-` and `_`, at most 64 characters each"
+
+
+def canonical_key(key: str) -> str:
+    """Return what all spellings of a key share: neither case matters, nor which of `-`, `_` and `.` is written."""
+    return _SEPARATORS.sub("-", key.strip()).lower()
+
+
+def leaf(key: str) -> str:
+    """Return the last segment of a key: `mem0` of `memory/mem0`."""
+    return key.rpartition("/")[2]
+
+
+def same_key(one: str, other: str) -> bool:
+    """Say whether two texts are spellings of one key."""
+    return canonical_key(one) == canonical_key(other)
+
+
+def spellings(keys: Iterable[str], written: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the written texts that spell one of the keys, in the order of writing."""
+    wanted = {canonical_key(key) for key in keys}
+    return tuple(text for text in written if canonical_key(text) in wanted)
+
+
+def shown(text: str, limit: int = 200) -> str:
+    """Return a text in backticks, with everything made visible that a terminal would hide or obey."""
+    cut = text if len(text) <= limit else text[:limit] + "…"
+    return f"`{visible(cut)}`"
+
+
+def visible(text: str) -> str:
+    """Return a text whose control characters, odd spaces and half characters are written as escapes."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)

@@ -1,0 +1,86 @@
+"""Where everything lies: the home of a profile, the root that its profiles share, and the manager's state below it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from pm.errors import PmError
+
+DEFAULT_PROFILE = "default"
+
+
+class Places(NamedTuple):
+    """The paths of one installation, seen from one profile."""
+
+    home: Path
+    """Absolute; of the profile that was asked for."""
+    root: Path
+    """The home itself, or for `<root>/profiles/<name>` that `<root>`: the state below it serves all profiles."""
+
+    @property
+    def profile(self) -> str:
+        return DEFAULT_PROFILE if self.home == self.root else self.home.name
+
+    @property
+    def state(self) -> Path:
+        return self.root / "pm"
+
+    @property
+    def pointer(self) -> Path:
+        return self.state / "pointer.json"
+
+    @property
+    def journal(self) -> Path:
+        return self.state / "journal.json"
+
+    @property
+    def generations(self) -> Path:
+        return self.state / "generations"
+
+    @property
+    def trees(self) -> Path:
+        return self.state / "trees"
+
+    @property
+    def wheels(self) -> Path:
+        return self.state / "wheels"
+
+    @property
+    def receipts(self) -> Path:
+        return self.state / "receipts"
+
+    @property
+    def locks(self) -> Path:
+        return self.state / "locks"
+
+    @property
+    def cache(self) -> Path:
+        return self.state / "cache"
+
+    def generation(self, number: int) -> Path:
+        """Return the folder of a generation's environment."""
+        return self.generations / str(number)
+
+    def record(self, number: int) -> Path:
+        """Return the file that says what a generation consists of."""
+        return self.generations / f"{number}.json"
+
+    def bytecode(self, number: int) -> Path:
+        """Return where processes of a generation keep their bytecode: never in the generation itself."""
+        return self.state / "pycache" / str(number)
+
+
+def find_places(home: str | None, environ: Mapping[str, str]) -> Places:
+    """Return the places for `--home`, else `HERMES_HOME`, else `~/.hermes`; nothing is created.
+
+    Raise `PmError` (`not-writable`) if the home is a file.
+    """
+    text = home or environ.get("HERMES_HOME", "").strip() or "~/.hermes"
+    path = Path(os.path.abspath(Path(text).expanduser()))  # noqa: PTH100 - a symlinked home keeps the name it was given
+    if path.exists() and not path.is_dir():
+        raise PmError("not-writable", f"the home `{path}` is not a folder", file=str(path))
+    root = path.parent.parent if path.parent.name == "profiles" else path
+    return Places(path, root)

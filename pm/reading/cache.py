@@ -1,0 +1,104 @@
+"""Keep what was read of files, by the digest of their bytes, so that reading them again needs no parser.
+
+An entry is only ever trusted when its own digest holds: a damaged, foreign or half-written one counts as missing and is
+written anew. Without a place to write to, everything works and is slower.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+import packaging
+
+import admission.requirement
+from pm import names
+from pm.atomic import write_bytes
+from pm.errors import PmError
+from pm.redaction import redact
+
+_MOST_ENTRIES = 1024
+_Value = TypeVar("_Value")
+
+
+def remembered(
+    directory: Path | None,
+    stamp: str,
+    *,
+    read: Callable[[], _Value],
+    encode: Callable[[_Value], object],
+    decode: Callable[[object], _Value],
+) -> _Value:
+    """Return the value that was kept under a stamp, or read it and keep it.
+
+    `decode` raises `ValueError`, `TypeError`, `LookupError` or `AttributeError` for what `encode` never wrote.
+    """
+    if directory is None:
+        return read()
+    path = directory / f"{stamp}.json"
+    kept = _kept(path)
+    if kept is not None:
+        with suppress(ValueError, TypeError, LookupError, AttributeError):
+            return decode(kept)
+    value = read()
+    text = json.dumps(encode(value), separators=(",", ":"))
+    if redact(text) == text:  # what holds a credential is read anew each time and never written down
+        _keep(path, text)
+    return value
+
+
+def stamp_of(parts: Iterable[bytes]) -> str:
+    """Digest everything that a reading depends on: the given parts, and the code that reads."""
+    digest = hashlib.sha256(_code_stamp())
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+@cache
+def _code_stamp() -> bytes:
+    """Return what changes when the reading code does, so that an updated manager does not believe an older one."""
+    here = os.path.dirname(__file__)  # noqa: PTH120 - a dry run pays for every path object, and this is asked each time
+    with os.scandir(here) as entries:
+        files = [entry.path for entry in entries if entry.name.endswith(".py")]
+    files += [names.__file__, admission.requirement.__file__]
+    statuses = ((path, os.stat(path)) for path in sorted(files))  # noqa: PTH116 - as above
+    stamps = [f"{path} {status.st_size} {status.st_mtime_ns}" for path, status in statuses]
+    return "\n".join([packaging.__version__, *stamps]).encode()
+
+
+def _kept(path: Path) -> object:
+    try:
+        digest, _, text = path.read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    if hashlib.sha256(text).hexdigest().encode() != digest:
+        return None
+    with suppress(ValueError):
+        return json.loads(text)
+    return None
+
+
+def _keep(path: Path, text: str) -> None:
+    content = text.encode()
+    # A cache that cannot be written (read-only, full) is no fault of the operation.
+    with suppress(PmError, OSError):
+        _drop_oldest(path.parent)
+        write_bytes(path, hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+
+
+def _drop_oldest(directory: Path) -> None:
+    """Keep the directory from growing without end: past the limit, the older half goes."""
+    entries = list(directory.iterdir()) if directory.exists() else []
+    if len(entries) < _MOST_ENTRIES:
+        return
+    by_age = sorted(entries, key=lambda path: (path.stat().st_mtime_ns, path.name))
+    for path in by_age[: _MOST_ENTRIES // 2]:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,101 @@
+"""What a YAML or JSON file says, with the place of every value: scalars keep the text as it is written."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from admission import Problem
+from pm.names import shown
+from pm.redaction import redact
+
+DEEPEST = 64
+"""Levels of nesting that a file may have; plugins use three."""
+
+
+class ScalarNode(NamedTuple):
+    """A single value. `version: 2.10` is the text `2.10`, whatever a loader would make of it."""
+
+    text: str
+    kind: str
+    """What a loader would make of it: `text`, `null`, `boolean`, `integer`, `number` or `date`."""
+    line: int
+    column: int
+    """1-based, of the first character of the text, after a quote."""
+
+
+class ListNode(NamedTuple):
+    """A list of values."""
+
+    items: tuple[Node, ...]
+    line: int
+    column: int
+    kind: str = "list"
+
+
+class MappingNode(NamedTuple):
+    """Keys with values."""
+
+    entries: tuple[tuple[ScalarNode, Node], ...]
+    """In the order of the file; a key that is written twice is here twice."""
+    line: int
+    column: int
+    kind: str = "mapping"
+
+    def get(self, name: str) -> Node | None:
+        """Return the value of a key: the last one, as loaders do; else that of a merged mapping (`<<`)."""
+        found = next((value for key, value in reversed(self.entries) if key.text == name), None)
+        if found is not None or name == "<<":
+            return found
+        return self._merged(name)
+
+    def _merged(self, name: str) -> Node | None:
+        merged = self.get("<<")
+        sources = merged.items if isinstance(merged, ListNode) else (merged,)
+        values = (source.get(name) for source in sources if isinstance(source, MappingNode))
+        return next((value for value in values if value is not None), None)
+
+
+Node = ScalarNode | ListNode | MappingNode
+
+_TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+def given(section: MappingNode, name: str) -> Node | None:
+    """Return a value; a key without one (`enabled:` and nothing after it) counts as not written."""
+    node = section.get(name)
+    return None if isinstance(node, ScalarNode) and node.kind == "null" else node
+
+
+def truth(node: Node) -> bool | None:
+    """Return the truth value of a plain `true`, `no`, `off` …; `None` for anything else, a quoted one too."""
+    return _TRUTHS.get(node.text.lower()) if isinstance(node, ScalarNode) and node.kind == "boolean" else None
+
+
+def described(node: Node) -> str:
+    """Return what a message calls a value of the wrong kind."""
+    return shown(redact(node.text)) if isinstance(node, ScalarNode) else f"a {node.kind}"
+
+
+class Document(NamedTuple):
+    """A file as it was understood, with everything that is wrong with its form."""
+
+    root: Node | None
+    """`None` for an empty file, or one that cannot be read at all."""
+    problems: tuple[Problem, ...] = ()
+
+
+def duplicate_key(file: str, path: str, *, first: int, second: int) -> Problem:
+    """Return the problem of a key that stands twice in one mapping."""
+    return Problem(
+        "duplicate-key",
+        f"`{path}` is written twice, on lines {first} and {second}",
+        file,
+        line=second,
+        key=path,
+        hint="keep one of the two: readers do not agree which one counts",
+    )
+
+
+def member(path: str, name: str) -> str:
+    """Return the path of a key inside of a mapping: `memory.provider`."""
+    return f"{path}.{name}" if path else name

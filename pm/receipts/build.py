@@ -1,0 +1,186 @@
+"""Turn what an operation knows, and how it ended, into its receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import assert_never
+
+from admission import Admitted, Problem, Refused, Undecided
+from admission import Demand as DemandValue
+from admission import Proof as ProofValue
+from admission import Reason as ReasonValue
+from admission import Step as StepValue
+from admission import Warning as WarningValue
+from lockfiles import Lock
+from lockfiles import Owner as OwnerValue
+from lockfiles.subset import Change as ChangeValue
+from lockfiles.subset import changes as changes_between
+from pm.errors import PmError
+from pm.receipts.codes import code_of, exit_status
+from pm.receipts.commands import command
+from pm.receipts.receipt import (
+    Available,
+    Change,
+    Changes,
+    CheckedBy,
+    Demand,
+    Done,
+    Operation,
+    Owner,
+    Place,
+    Proof,
+    Reason,
+    Receipt,
+    Step,
+    Warning,
+    time_text,
+)
+from pm.receipts.sentences import summary
+
+__all__ = ["build", "noted"]
+
+_CLOSING = ("re-enable", "repair", "retry")
+_WITH_STEPS = ("refused", "failed", "undecided", "not-ready", "drift", "interrupted")
+
+
+def build(
+    operation: Operation, result: Admitted | Refused | Undecided | PmError | Done, *, finished_at: datetime
+) -> Receipt:
+    """Return the receipt of an operation that ended with `result`."""
+    done = _done(result)
+    reasons = tuple(_reason(reason) for reason in done.reasons)
+    changes = _changes(operation.before, done.lock)
+    codes = [reason.code for reason in reasons]
+    restart = operation.strict and operation.generation.restart_required
+    return Receipt(
+        id=operation.id,
+        operation=operation.name,
+        outcome=done.outcome,
+        exit_status=exit_status(done.outcome, codes, restart=restart),
+        summary=summary(operation, done.outcome, reasons, changes),
+        started_at=time_text(operation.started_at),
+        finished_at=time_text(finished_at),
+        duration_ms=round((finished_at - operation.started_at).total_seconds() * 1000),
+        trigger=operation.trigger,
+        sequence=operation.sequence,
+        dry_run=operation.dry_run,
+        plugin=operation.plugin,
+        plugins=operation.plugins,
+        reasons=reasons,
+        steps=tuple(_step(step, operation) for step in _closed(done, operation)),
+        changes=changes,
+        generation=operation.generation,
+        facts=operation.facts,
+        core=operation.core,
+        target=operation.target,
+        inputs_fingerprint=operation.inputs_fingerprint,
+        exclude_newer=operation.exclude_newer,
+        consents=operation.consents,
+        warnings=(*operation.warnings, *(_warning(warning) for warning in done.warnings)),
+        shadowed=operation.shadowed,
+        audit=operation.audit,
+        tools=operation.tools,
+        timings=operation.timings,
+    )
+
+
+def noted(problem: Problem, *, owner: str = "") -> Warning:
+    """Return a note of a declaration as a receipt's warning, with its place."""
+    place = Place(problem.file, problem.line, problem.column, problem.key) if problem.file or problem.key else None
+    return Warning(problem.code, problem.message, "", owner, place, problem.hint)
+
+
+def _done(result: Admitted | Refused | Undecided | PmError | Done) -> Done:
+    match result:
+        case Done():
+            return result
+        case Admitted(lock, warnings):
+            return Done("admitted", lock=lock, warnings=warnings)
+        case Refused(reasons, steps, warnings):
+            return Done("refused", reasons=reasons, steps=steps, warnings=warnings)
+        case Undecided(code, message, tried):
+            told = f"{message} ({'; '.join(tried)})" if tried else message
+            return Done("undecided", reasons=(ReasonValue(code, told),))
+        case PmError():
+            return Done(code_of(result.code).outcome, reasons=(_reason_of(result),))
+        case _:
+            assert_never(result)
+
+
+def _reason_of(error: PmError) -> ReasonValue:
+    return ReasonValue(error.code, error.message, file=error.file, line=error.line, key=error.key, hint=error.hint)
+
+
+def _closed(done: Done, operation: Operation) -> tuple[StepValue, ...]:
+    """Return the steps with one at the end that is always possible."""
+    if done.outcome not in _WITH_STEPS or (done.steps and done.steps[-1].action in _CLOSING):
+        return done.steps
+    subject = operation.plugin.key if operation.plugin else operation.core
+    if done.outcome == "drift":
+        return (*done.steps, StepValue("repair", subject, "build the environment again as it was recorded"))
+    when = "; ".join(dict.fromkeys(code_of(reason.code).when for reason in done.reasons)) or "the cause is gone"
+    return (*done.steps, StepValue("retry", subject, "try the same again", when=when))
+
+
+def _step(step: StepValue, operation: Operation) -> Step:
+    return Step(
+        action=step.action,
+        subject=step.subject,
+        value=step.value,
+        command=command(step, operation),
+        explanation=step.explanation,
+        confirmed=step.confirmed,
+        effect=step.effect,
+        when=step.when,
+    )
+
+
+def _reason(reason: ReasonValue) -> Reason:
+    placed = reason.file or reason.key
+    return Reason(
+        code=reason.code,
+        message=reason.message,
+        package=reason.package,
+        demands=tuple(_demand(demand) for demand in reason.demands),
+        available=tuple(Available(*available) for available in reason.available),
+        also=tuple(_demand(demand) for demand in reason.also),
+        proof=_proof(reason.proof) if reason.proof else None,
+        declared_at=Place(reason.file, reason.line, reason.column, reason.key) if placed else None,
+        hint=reason.hint,
+        what_now=code_of(reason.code).what_now,
+    )
+
+
+def _demand(demand: DemandValue) -> Demand:
+    requirement = demand.requirement
+    origin = requirement.origin
+    return Demand(
+        owner=Owner(*origin.owner),
+        requirement=requirement.text or requirement.canonical,
+        declared_at=Place(origin.file, origin.line, 0, origin.key),
+        chain=demand.chain,
+    )
+
+
+def _proof(proof: ProofValue) -> Proof:
+    return Proof(proof.minimal, proof.verified, CheckedBy(proof.search, proof.complete))
+
+
+def _warning(warning: WarningValue) -> Warning:
+    return Warning(warning.code, warning.message, warning.package, warning.owner)
+
+
+def _changes(before: Lock | None, after: Lock | None) -> Changes:
+    if after is None:
+        return Changes()
+    added, removed, moved = changes_between(before, after)
+    return Changes(tuple(map(_change, added)), tuple(map(_change, removed)), tuple(map(_change, moved)))
+
+
+def _change(change: ChangeValue) -> Change:
+    return Change(change.name, change.before or None, change.after or None, _owners(change.owners))
+
+
+def _owners(owners: Iterable[OwnerValue]) -> tuple[Owner, ...]:
+    return tuple(Owner(*owner) for owner in owners)

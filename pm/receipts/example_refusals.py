@@ -1,0 +1,293 @@
+"""The refusals and failures of examples.py, one for each code."""
+
+from __future__ import annotations
+
+from admission import Available, Demand, Origin, Proof, Reason, Refused, Requirement, Step, Undecided
+from lockfiles import Owner
+from pm.errors import PmError
+
+__all__ = ["CHAT", "CORE", "READING", "RESOLVING", "UNDECIDED", "WORLD"]
+
+CORE = Owner("core", "hermes-agent")
+CHAT = Owner("plugin", "ws-chat")
+_MEM0 = Owner("plugin", "memory/mem0")
+_PROOF = Proof(minimal=True, verified=True, search="impossible", complete="impossible")
+
+
+def _asked(owner: Owner, text: str, *chain: str, line: int = 7) -> Demand:
+    """Return a demand, written where such an owner writes it."""
+    file, line, key = (
+        ("METADATA", 0, "Requires-Dist") if owner == CORE else ("pyproject.toml", line, "project.dependencies")
+    )
+    return Demand(Requirement("", Origin(owner, file, line, key), text=text), (text, *chain))
+
+
+def _written(reason: Reason, line: int = 7, column: int = 5, key: str = "project.dependencies[1]") -> Reason:
+    """Return the reason with its place in the plugin's file."""
+    return reason._replace(file="pyproject.toml", line=line, column=column, key=key)
+
+
+def _alone(text: str) -> tuple[Demand, ...]:
+    return (_asked(CHAT, text),)
+
+
+# --- refusals that resolving finds ---
+
+_CONFLICT = Refused(
+    (
+        Reason(
+            "conflict",
+            "no version of `protobuf` satisfies everybody",
+            "protobuf",
+            (_asked(CHAT, "protobuf>=7"), _asked(_MEM0, "mem0ai<3,>=2.0.10", "protobuf<7,>=5.29.6", line=9)),
+            (
+                Available("5.29.6 … 6.33.4 (31 versions)", "excluded by `protobuf>=7` of plugin ws-chat"),
+                Available("7.34.0", "excluded by `protobuf<7,>=5.29.6` of mem0ai 2.0.10"),
+            ),
+            proof=_PROOF,
+        ),
+    ),
+    (
+        Step(
+            "widen",
+            "ws-chat",
+            "accept older versions as well",
+            "protobuf>=6",
+            confirmed=True,
+            effect=("+ protobuf 6.33.4",),
+        ),
+        Step(
+            "leave-out",
+            "memory/mem0",
+            "switch off `memory/mem0`, then install",
+            confirmed=True,
+            effect=("- mem0ai 2.0.10",),
+        ),
+        Step(
+            "retry", "ws-chat", "try the same again", when="a version of one of the two accepts the other's `protobuf`"
+        ),
+    ),
+)
+
+_CORE_CONFLICT = Refused(
+    (
+        Reason(
+            "core-conflict",
+            "the core pins `websockets` at a version that the plugin does not accept",
+            "websockets",
+            (_asked(CORE, "websockets==15.0.1"), _asked(CHAT, "websockets>=16")),
+            (
+                Available("15.0.1", "excluded by `websockets>=16` of plugin ws-chat"),
+                Available("16.0, 17.0", "excluded by `websockets==15.0.1` of core hermes-agent"),
+            ),
+            proof=_PROOF,
+        ),
+    ),
+    (
+        Step(
+            "update-core",
+            "hermes-agent",
+            "take a newer core that accepts `websockets` 16",
+            "hermes-agent==0.20.0",
+            confirmed=True,
+            effect=("hermes-agent 0.19.0 → 0.20.0", "websockets 15.0.1 → 16.0"),
+        ),
+        Step("widen", "ws-chat", "let the plugin accept the core's version", "websockets>=15", confirmed=True),
+        Step("retry", "ws-chat", "try the same again", when="the plugin accepts `websockets` 15.0.1"),
+    ),
+)
+
+_PRERELEASE = Refused(
+    (
+        Reason(
+            "prerelease-only",
+            "`httpx>=0.29` is satisfied by pre-releases only",
+            "httpx",
+            _alone("httpx>=0.29"),
+            (Available("1.0.dev1 … 1.0.dev3 (3 versions)", "pre-releases"),),
+            also=(_asked(CORE, "httpx[socks]==0.28.1"),),
+            proof=_PROOF,
+        ),
+    ),
+    (
+        Step("widen", "ws-chat", "accept the last release as well", "httpx>=0.28", confirmed=True),
+        Step("allow-prerelease", "httpx", "allow pre-releases of `httpx`", when="the core accepts them too"),
+    ),
+)
+
+
+def _refused(reason: Reason, *steps: Step) -> Refused:
+    return Refused((reason,), steps)
+
+
+RESOLVING = {
+    "conflict": _CONFLICT,
+    "core-conflict": _CORE_CONFLICT,
+    "prerelease-only": _PRERELEASE,
+    "core-version": _refused(
+        Reason(
+            "core-version",
+            "the plugin requires the core `>=0.20`, this one is 0.19.0",
+            file="plugin.yaml",
+            line=4,
+            column=18,
+            key="requires_hermes",
+        ),
+        Step(
+            "update-core",
+            "hermes-agent",
+            "take a core that the plugin is made for",
+            "hermes-agent==0.20.0",
+            confirmed=True,
+        ),
+    ),
+    "python-version": _refused(
+        _written(
+            Reason("python-version", "the plugin requires Python `>=3.12`, the target is 3.11.7"),
+            3,
+            19,
+            "requires-python",
+        )
+    ),
+    "no-wheel": _refused(
+        Reason(
+            "no-wheel",
+            "no version of `chroma-hnswlib` has a wheel for cpython-3.11.7-linux-x86_64",
+            "chroma-hnswlib",
+            _alone("chroma-hnswlib"),
+            (Available("0.7.6", "wheels only for `cp312-cp312-macosx_11_0_arm64`"),),
+            proof=_PROOF,
+        )
+    ),
+    "build-needs-consent": _refused(
+        Reason(
+            "build-needs-consent",
+            "`spidev` is published as source code only",
+            "spidev",
+            _alone("spidev"),
+            (Available("3.8", "spidev-3.8.tar.gz"),),
+        ),
+        Step(
+            "allow-build", "spidev", "allow that `spidev` is built, which runs its code", when="you trust its authors"
+        ),
+    ),
+    "not-found-on-index": _refused(
+        Reason(
+            "not-found-on-index",
+            "no index has `websokets`",
+            "websokets",
+            _alone("websokets>=15"),
+            hint="websockets>=15",
+        )
+    ),
+    "no-matching-version": _refused(
+        Reason(
+            "no-matching-version",
+            "no version of `firecrawl-py` satisfies `==4.17.0`",
+            "firecrawl-py",
+            _alone("firecrawl-py==4.17.0"),
+            (Available("4.18.0 … 4.22.1 (9 versions)", "excluded by `firecrawl-py==4.17.0` of plugin ws-chat"),),
+            proof=_PROOF,
+        ),
+        Step("widen", "ws-chat", "accept the versions that exist", "firecrawl-py>=4.17.0", confirmed=True),
+    ),
+    "yanked-only": _refused(
+        Reason(
+            "yanked-only",
+            "every version of `colors` that fits was withdrawn",
+            "colors",
+            _alone("colors>=1.4"),
+            (Available("1.4.1", "yanked: prints without end"),),
+            proof=_PROOF,
+        )
+    ),
+    "quarantined": _refused(
+        Reason(
+            "quarantined",
+            "every version of `ultralytics` that fits was published after 2026-01-17T00:00:00Z",
+            "ultralytics",
+            _alone("ultralytics>=8.3.41"),
+            (Available("8.3.41", "published 2026-01-31T08:15:00Z"),),
+            proof=_PROOF,
+        ),
+        Step("allow-newer", "ultralytics", "accept what was published since", "2026-01-31T08:15:01Z", confirmed=True),
+    ),
+    "unknown-extra": _refused(
+        Reason(
+            "unknown-extra", "`httpx` 0.28.1 has no extra `sock`", "httpx", _alone("httpx[sock]"), hint="httpx[socks]"
+        )
+    ),
+}
+
+# --- refusals that reading finds ---
+
+READING = {
+    reason.code: _refused(reason)
+    for reason in (
+        _written(Reason("invalid-declaration", "a comma is missing after `>=1.0`", hint="requests>=1.0,<3"), 8, 18),
+        Reason(
+            "unsupported-manifest-version",
+            "`manifest_version` is 3, this version reads up to 2",
+            file="plugin.yaml",
+            line=1,
+            column=19,
+            key="manifest_version",
+        ),
+        _written(Reason("dynamic-dependencies", "`dependencies` are computed by a build"), 4, 11, "project.dynamic"),
+        Reason("duplicate-key", "`name` stands here a second time", file="plugin.yaml", line=5, column=1, key="name"),
+        _written(
+            Reason(
+                "direct-url",
+                "`acme @ git+https://git.example.invalid/acme` names a repository instead of a version",
+                "acme",
+            )
+        ),
+        _written(Reason("self-dependency", "`ws-chat` requires itself", "ws-chat")),
+        Reason("unsafe-archive", "the entry `../../evil.py` leads out of the plugin's folder"),
+        Reason("unsafe-name", "`../ws` cannot be the key of a plugin", file="plugin.yaml", line=2, key="name"),
+        Reason(
+            "file-collision", "`cv2/__init__.py` is written by `opencv-python` 4.12 and `opencv-contrib-python` 4.12"
+        ),
+        Reason(
+            "module-shadowing", "`types.py` of `acme-types` 1.0 would hide the module `types` of Python", "acme-types"
+        ),
+        Reason("denylisted", "`colors` 1.4.44-liberty-2 must not be installed: prints without end", "colors"),
+        Reason("vulnerable", "`urllib3` 1.26.4 has PYSEC-2021-108, severity high", "urllib3", hint="urllib3>=1.26.5"),
+        Reason(
+            "scan-dangerous", "`__init__.py` sends environment variables to an address", file="__init__.py", line=12
+        ),
+    )
+}
+
+# --- the world does not cooperate ---
+
+WORLD = {
+    error.code: error
+    for error in (
+        PmError("build-failed", "building `spidev` 3.8 ended with status 1: `gcc` is not there", hint="install `gcc`"),
+        PmError("index-unreachable", "`index.example.invalid` did not answer within 10 seconds, asked 3 times"),
+        PmError("tls", "the certificate of `index.example.invalid` is not trusted: self-signed certificate"),
+        PmError("unauthorized", "`index.example.invalid` refuses access (401)", hint="put a login into `.netrc`"),
+        PmError("hash-mismatch", "`wsproto-1.3.0-py3-none-any.whl` has sha256 12ab…, the index promises 89cd…"),
+        PmError("name-taken", "`ws-chat` is installed already, version 1.1.0", hint="--force replaces it"),
+        PmError("not-installed", "no plugin `ws-chatt` is installed", hint="did you mean `ws-chat`?"),
+        PmError("ambiguous-name", "`mem0` is `memory/mem0` and `tools/mem0`"),
+        PmError("lazy-install-disabled", "`memory/mem0` is missing, and installing at start is not allowed"),
+        PmError("managed-environment", "this environment is managed by Nix", hint="declare the plugin in the flake"),
+        PmError("offline", "`wsproto` 1.3.0 is not in the cache, and `--offline` was said"),
+        PmError("no-space", "no space left while `generations/4` was built: 12 MB free, 80 MB needed"),
+        PmError("not-writable", "`generations` cannot be written: it belongs to another user", file="generations"),
+        PmError("busy", "process 4711 installs since 10:15:02", hint="wait for it"),
+        PmError(
+            "config-unreadable",
+            "a value is missing after `enabled:`",
+            file="config.yaml",
+            line=12,
+            key="plugins.enabled",
+        ),
+        PmError("config-changed", "`plugins.enabled` was changed meanwhile", file="config.yaml", key="plugins.enabled"),
+        PmError("interrupted", "the operation was stopped by a signal while the generation was built"),
+    )
+}
+
+UNDECIDED = Undecided("resolution-budget", "no answer after 20000 rounds", ("crewai", "langchain-openai"))

@@ -1,0 +1,65 @@
+"""Named tuples to plain JSON values and back; on the way out every text is redacted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from types import UnionType
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from pm.redaction import redact
+
+__all__ = ["from_plain", "to_plain"]
+
+Value = TypeVar("Value", bound="tuple[Any, ...]")
+
+
+def to_plain(value: object) -> object:
+    """Return named tuples as objects, tuples as lists, and every text without credentials."""
+    if isinstance(value, str):
+        # Half of a surrogate pair (a path in an unknown encoding) is nothing that JSON readers accept.
+        return redact(value.encode("utf-8", "replace").decode())
+    if isinstance(value, tuple):
+        fields = getattr(value, "_fields", None)
+        items = [to_plain(item) for item in value]
+        return items if fields is None else dict(zip(map(_key, fields), items, strict=True))
+    if isinstance(value, Mapping):
+        return {key: to_plain(item) for key, item in value.items()}
+    return value
+
+
+def from_plain(kind: type[Value], value: Mapping[str, object]) -> Value:
+    """Return the named tuple that an object describes.
+
+    Raise `TypeError` or `ValueError` where it does not fit.
+    """
+    hints = _hints(kind)
+    known = {
+        field: _read(hint, value[_key(field)], _key(field)) for field, hint in hints.items() if _key(field) in value
+    }
+    return kind(**known)
+
+
+def _key(field: str) -> str:
+    # `from` is a word of the language, so its field is `from_`.
+    return field.removesuffix("_")
+
+
+@cache
+def _hints(kind: type) -> dict[str, object]:
+    return get_type_hints(kind)
+
+
+def _read(hint: object, value: object, key: str) -> object:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is UnionType:
+        return None if value is None else _read(arguments[0], value, key)
+    if origin is tuple and isinstance(value, list):
+        return tuple(_read(arguments[0], item, key) for item in value)
+    if origin is Mapping and isinstance(value, Mapping):
+        return {name: _read(arguments[1], item, key) for name, item in value.items()}
+    if origin is None and hasattr(hint, "_fields") and isinstance(value, Mapping):
+        return from_plain(cast("type[tuple[Any, ...]]", hint), value)
+    if type(value) is hint:
+        return value
+    raise ValueError(f"`{key}` does not fit")

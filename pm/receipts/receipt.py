@@ -1,0 +1,340 @@
+"""`Receipt`: what happened and why, as a value and as the JSON that the published schema describes (schema.json).
+
+A receipt holds texts and numbers only, so that it outlives the types that it was built from. An empty text and line 0
+mean *unknown or not applicable*; `null` is used only where the schema says so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import NamedTuple, cast
+
+from admission import Reason as ReasonValue
+from admission import Step as StepValue
+from admission import Warning as WarningValue
+from lockfiles import Lock
+from pm.receipts.plain import from_plain, to_plain
+
+__all__ = ["Done", "InvalidReceipt", "Operation", "Receipt", "begin", "from_json", "time_text", "to_json"]
+
+SCHEMA = 1
+
+
+class InvalidReceipt(ValueError):
+    """A JSON value that is not a receipt of this schema."""
+
+
+class Owner(NamedTuple):
+    """Who asks for something."""
+
+    kind: str
+    name: str
+
+
+class Place(NamedTuple):
+    """Where something is written."""
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    key: str = ""
+
+
+class Source(NamedTuple):
+    """Where a plugin comes from."""
+
+    kind: str
+    """`folder`, `archive`, `git`, `catalog`, `pypi`, `bundled`, `project` or `package`."""
+    location: str = ""
+    commit: str = ""
+
+
+class Plugin(NamedTuple):
+    """One plugin that the operation was about, or a member of the union."""
+
+    key: str
+    name: str = ""
+    version: str = ""
+    source: Source = Source("folder")
+    profile: str = ""
+    declared_in: str = ""
+    """The file that holds its requirements."""
+    digest: str = ""
+    """Of its canonical declaration."""
+
+
+class Demand(NamedTuple):
+    """One requirement that takes part in a conflict."""
+
+    owner: Owner
+    requirement: str
+    declared_at: Place = Place()
+    chain: tuple[str, ...] = ()
+    """From the requirement itself to what is asked of the disputed package."""
+
+
+class Available(NamedTuple):
+    """A version of the disputed package, or a run of them, and why it is out."""
+
+    versions: str
+    reason: str
+
+
+class CheckedBy(NamedTuple):
+    """What each of the two decisions said."""
+
+    search: str
+    complete: str
+
+
+class Proof(NamedTuple):
+    """How sure a refusal is."""
+
+    minimal: bool
+    verified: bool
+    checked_by: CheckedBy
+
+
+class Reason(NamedTuple):
+    """Why it is not as it was asked for."""
+
+    code: str
+    message: str
+    package: str = ""
+    demands: tuple[Demand, ...] = ()
+    available: tuple[Available, ...] = ()
+    also: tuple[Demand, ...] = ()
+    """Demands on the same package that are no part of the proof and would stand in the way without it."""
+    proof: Proof | None = None
+    declared_at: Place | None = None
+    hint: str = ""
+    """What to write instead, where it is obvious."""
+    what_now: str = ""
+    """What helps with this code in general."""
+
+
+class Step(NamedTuple):
+    """One way out."""
+
+    action: str
+    subject: str
+    value: str
+    command: str
+    """For a shell, as it can be pasted."""
+    explanation: str
+    confirmed: bool
+    """A dry run admitted the set with this change."""
+    effect: tuple[str, ...] = ()
+    when: str = ""
+    """What has to change first, for a step that cannot be confirmed."""
+
+
+class Change(NamedTuple):
+    """What happened to one distribution. Equal versions: the same version from another file."""
+
+    name: str
+    from_: str | None
+    to: str | None
+    owners: tuple[Owner, ...] = ()
+
+
+class Changes(NamedTuple):
+    """What an environment gained, lost and moved."""
+
+    added: tuple[Change, ...] = ()
+    removed: tuple[Change, ...] = ()
+    moved: tuple[Change, ...] = ()
+
+
+class Transition(NamedTuple):
+    """From which generation to which."""
+
+    before: int | None = None
+    after: int | None = None
+    lock_digest: str = ""
+    restart_required: bool = False
+    restart_reasons: tuple[str, ...] = ()
+
+
+class FactsFile(NamedTuple):
+    """The file beside the receipt that holds the index facts of the verdict."""
+
+    name: str
+    digest: str
+
+
+class Consent(NamedTuple):
+    """What the operator allowed."""
+
+    action: str
+    """That of the step which asks for it, `allow-build` for example."""
+    subject: str
+
+
+class Warning(NamedTuple):
+    """Something to know that stops nothing."""
+
+    code: str
+    message: str
+    package: str = ""
+    owner: str = ""
+    declared_at: Place | None = None
+    hint: str = ""
+
+
+class Copy(NamedTuple):
+    """One of several copies of a plugin."""
+
+    kind: str
+    location: str
+    version: str = ""
+
+
+class Shadowed(NamedTuple):
+    """A copy of a plugin that another one hides."""
+
+    key: str
+    hidden: Copy
+    used: Copy
+
+
+class Finding(NamedTuple):
+    """A known vulnerability of a locked distribution."""
+
+    package: str
+    version: str
+    id: str
+    aliases: tuple[str, ...] = ()
+    fixed_in: tuple[str, ...] = ()
+    severity: str = ""
+    owners: tuple[Owner, ...] = ()
+    chain: tuple[str, ...] = ()
+
+
+class Audit(NamedTuple):
+    """What the advisories say of a lock."""
+
+    findings: tuple[Finding, ...] = ()
+    not_audited: tuple[str, ...] = ()
+    """Names that no advisory service answered for; never counted as clean."""
+
+
+class Receipt(NamedTuple):
+    """What one operation did and why."""
+
+    id: str
+    operation: str
+    outcome: str
+    exit_status: int
+    summary: str
+    """One sentence for somebody who does not program."""
+    started_at: str
+    finished_at: str
+    duration_ms: int
+    trigger: str
+    schema: int = SCHEMA
+    sequence: int | None = None
+    """Counts the changing operations of a root; given under the install lock."""
+    dry_run: bool = False
+    plugin: Plugin | None = None
+    """`None` for an operation on the whole set."""
+    plugins: tuple[Plugin, ...] = ()
+    """All members of the union."""
+    reasons: tuple[Reason, ...] = ()
+    steps: tuple[Step, ...] = ()
+    changes: Changes = Changes()
+    generation: Transition = Transition()
+    facts: FactsFile | None = None
+    core: str = ""
+    target: str = ""
+    inputs_fingerprint: str = ""
+    exclude_newer: str = ""
+    consents: tuple[Consent, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+    shadowed: tuple[Shadowed, ...] = ()
+    audit: Audit | None = None
+    tools: Mapping[str, str] = {}
+    """Name → version of what did the work."""
+    timings: Mapping[str, int] = {}
+    """Part of the work → milliseconds."""
+
+
+class Operation(NamedTuple):
+    """What an operation knows of itself; filled while it runs (`_replace`) and turned into a receipt by `build`."""
+
+    name: str
+    """`install`, `remove`, `enable`, `update`, `check` …: letters and hyphens."""
+    id: str
+    started_at: datetime
+    command: tuple[str, ...]
+    """The words that would do the same again, `hermes` first."""
+    argument: str = ""
+    """The word of `command` that names the judged plugin, a source or a key; empty for the whole set."""
+    trigger: str = "cli"
+    """`cli`, `update`, `start`, `dashboard` or `api`."""
+    sequence: int | None = None
+    dry_run: bool = False
+    strict: bool = False
+    """Whether *ready only after a restart* has an exit status of its own."""
+    plugin: Plugin | None = None
+    plugins: tuple[Plugin, ...] = ()
+    before: Lock | None = None
+    """The lock of the generation that was selected when it began."""
+    generation: Transition = Transition()
+    facts: FactsFile | None = None
+    core: str = ""
+    target: str = ""
+    inputs_fingerprint: str = ""
+    exclude_newer: str = ""
+    consents: tuple[Consent, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+    shadowed: tuple[Shadowed, ...] = ()
+    audit: Audit | None = None
+    tools: Mapping[str, str] = {}
+    timings: Mapping[str, int] = {}
+
+
+class Done(NamedTuple):
+    """How an operation ended that is no verdict: removed, unchanged, rolled back, verified, not ready."""
+
+    outcome: str
+    lock: Lock | None = None
+    """What the environment contains afterwards; `None` where no environment changes."""
+    reasons: tuple[ReasonValue, ...] = ()
+    steps: tuple[StepValue, ...] = ()
+    warnings: tuple[WarningValue, ...] = ()
+
+
+def begin(
+    name: str, command: tuple[str, ...], *, now: datetime, trigger: str = "cli", dry_run: bool = False
+) -> Operation:
+    """Return a new operation with an id of its own."""
+    return Operation(name, os.urandom(5).hex(), now, command, trigger=trigger, dry_run=dry_run)
+
+
+def time_text(moment: datetime) -> str:
+    """Return a time as receipts write it: UTC, milliseconds, `Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def to_json(receipt: Receipt) -> dict[str, object]:
+    """Return the receipt as plain JSON values with every credential taken out.
+
+    Every sink goes through here: file, standard output, terminal text, dashboard.
+    """
+    return {"schema": receipt.schema} | cast("dict[str, object]", to_plain(receipt))
+
+
+def from_json(value: object) -> Receipt:
+    """Read a receipt; fields that this version does not know are left out.
+
+    Raise `InvalidReceipt` for anything else.
+    """
+    if not isinstance(value, Mapping) or value.get("schema") != SCHEMA:
+        raise InvalidReceipt(f"is not a receipt of schema {SCHEMA}")
+    try:
+        return from_plain(Receipt, value)
+    except (TypeError, ValueError) as error:
+        raise InvalidReceipt(f"is not a receipt of schema {SCHEMA}: {error}") from error

@@ -1,0 +1,365 @@
+"""The human text of a receipt, made of nothing but what its JSON says."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+from pm.receipts.receipt import (
+    Change,
+    Changes,
+    Copy,
+    Demand,
+    Finding,
+    Owner,
+    Place,
+    Plugin,
+    Proof,
+    Reason,
+    Receipt,
+    Shadowed,
+    Step,
+    Transition,
+    Warning,
+    from_json,
+    to_json,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+__all__ = ["render", "show"]
+
+_LEAST_WIDTH = 40
+_WITHOUT_TERMINAL = 100
+
+
+class _Line(NamedTuple):
+    """One line of text, broken at the width of the terminal unless it is a command."""
+
+    text: str
+    indent: int = 2
+    style: str = ""
+    whole: bool = False
+
+
+_BLANK = _Line("", 0)
+
+
+def show(receipt: Receipt, stream: TextIO) -> None:
+    """Write the text of a receipt to a stream.
+
+    It is as wide as the stream's terminal, and coloured if that is one and `NO_COLOR` is not set.
+    """
+    terminal = stream.isatty()
+    colour = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    text = render(receipt, width=_terminal_width(stream) if terminal else _WITHOUT_TERMINAL, colour=colour)
+    encoding = stream.encoding or "utf-8"
+    if not _can_write(encoding, _SIGNS):
+        text = text.translate(_ASCII)
+    stream.write(text.encode(encoding, "replace").decode(encoding))
+
+
+def render(receipt: Receipt, *, width: int = 80, colour: bool = False) -> str:
+    """Return the text of a receipt for `width` columns.
+
+    Only commands may be longer than a line: they are there to be pasted.
+    """
+    from rich.console import Console
+
+    out = StringIO()
+    console = Console(
+        file=out,
+        width=max(width, _LEAST_WIDTH),
+        force_terminal=colour,
+        no_color=not colour,
+        color_system="standard" if colour else None,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    # What is shown has been through JSON, so nothing can be said that a program could not read.
+    for block in _blocks(from_json(_visible(to_json(receipt)))):
+        _print(console, block)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().split("\n")[:-1])
+
+
+def _blocks(receipt: Receipt) -> Iterator[_Line | _Demands]:
+    mark, style = _MARKS.get(receipt.outcome, ("✓", "bold green"))
+    yield _Line(f"{mark} {receipt.summary}", 0, style)
+    for title, section in (
+        ("Plugin", _plugin(receipt.plugin)),
+        ("Why", _reasons(receipt.reasons)),
+        ("What now", _steps(receipt.steps)),
+        ("Changes", _changes(receipt.changes)),
+        ("Generation", _generation(receipt.generation)),
+        ("Security", _security(receipt)),
+        ("Allowed", (_Line(f"{consent.action} {consent.subject}") for consent in receipt.consents)),
+        ("Hidden copies", chain.from_iterable(map(_shadowed, receipt.shadowed))),
+        ("Warnings", chain.from_iterable(map(_warning, receipt.warnings))),
+    ):
+        first = next(section, None)
+        if first is not None:
+            yield from (_BLANK, _Line(title, 0, "bold"), first)
+            yield from section
+    told = [receipt.core, receipt.target, f"{receipt.operation} {receipt.id}", receipt.started_at]
+    yield from (_BLANK, _Line(" · ".join(filter(None, told)), 0, "dim"))
+
+
+_MARKS = {
+    "refused": ("✗", "bold red"),
+    "failed": ("✗", "bold red"),
+    "interrupted": ("✗", "bold red"),
+    "undecided": ("?", "bold yellow"),
+    "not-ready": ("!", "bold yellow"),
+    "drift": ("!", "bold yellow"),
+}
+
+
+def _plugin(plugin: Plugin | None) -> Iterator[_Line]:
+    if plugin is None:
+        return
+    yield _Line(f"{plugin.key} {plugin.version}".rstrip())
+    commit = f" at {plugin.source.commit}" if plugin.source.commit else ""
+    yield _Line(f"from {plugin.source.kind} {plugin.source.location}".rstrip() + commit, 4)
+    if plugin.declared_in:
+        yield _Line(f"requirements in {plugin.declared_in}", 4)
+    if plugin.profile:
+        yield _Line(f"profile {plugin.profile}", 4)
+
+
+# --- reasons ---
+
+
+def _reasons(reasons: Sequence[Reason]) -> Iterator[_Line | _Demands]:
+    for number, reason in enumerate(reasons, 1):
+        if number > 1:
+            yield _BLANK
+        yield _Line(
+            f"{number}. {reason.code}: {reason.message}" if len(reasons) > 1 else f"{reason.code}: {reason.message}"
+        )
+        yield from _reason(reason)
+
+
+def _reason(reason: Reason) -> Iterator[_Line | _Demands]:
+    if reason.declared_at:
+        yield _Line(f"in {_place(reason.declared_at)}", 4)
+    if reason.hint:
+        yield _Line(f"hint: {reason.hint}", 4)
+    if reason.demands:
+        yield _demands(reason.demands)
+    if reason.available:
+        yield _Line(f"versions of {reason.package}:" if reason.package else "versions:", 4)
+        yield from (_Line(f"{versions}: {out}", 6) for versions, out in reason.available)
+    if reason.also:
+        yield _Line("would stand in the way too:", 4)
+        yield _demands(reason.also)
+    if reason.proof:
+        yield _Line(_proof(reason.proof), 4)
+    if reason.what_now:
+        yield _Line(f"what helps: {reason.what_now}", 4)
+
+
+class _Demands(NamedTuple):
+    """A table of demands, laid out once the width is known."""
+
+    rows: tuple[tuple[str, str, str, str], ...]
+
+
+def _demands(demands: Sequence[Demand]) -> _Demands:
+    return _Demands(
+        tuple(
+            (
+                _owner(demand.owner),
+                demand.requirement,
+                _place(demand.declared_at).replace(", ", "\n"),
+                "\n".join(f"→{link}" for link in demand.chain[1:]),
+            )
+            for demand in demands
+        )
+    )
+
+
+def _proof(proof: Proof) -> str:
+    said = [
+        "this is the smallest set that cannot be" if proof.minimal else "a part of this may be enough",
+        "it was decided again by itself" if proof.verified else "it was not decided again by itself",
+    ]
+    by = f"search: {proof.checked_by.search}, complete: {proof.checked_by.complete}"
+    return f"proof: {'; '.join(said)} ({by})"
+
+
+def _owner(owner: Owner) -> str:
+    return f"{owner.kind} {owner.name}"
+
+
+def _place(place: Place) -> str:
+    position = ":".join(str(number) for number in (place.line, place.column) if number)
+    return ", ".join(filter(None, [":".join(filter(None, [place.file, position])), place.key]))
+
+
+# --- ways out ---
+
+
+def _steps(steps: Sequence[Step]) -> Iterator[_Line]:
+    for number, step in enumerate(steps, 1):
+        mark = "confirmed by a dry run" if step.confirmed else "suggestion"
+        yield _Line(f"{number}. {step.explanation} ({mark})")
+        if step.when:
+            yield _Line(f"once {step.when}:", 5)
+        yield _Line(step.command, 5, "cyan", whole=True)
+        yield from (_Line(change, 5) for change in step.effect)
+
+
+# --- what changed ---
+
+
+def _changes(changes: Changes) -> Iterator[_Line]:
+    if changes.added:
+        yield _Line(f"{len(changes.added)} added: {', '.join(f'{c.name} {c.to}' for c in changes.added)}")
+    if changes.removed:
+        yield _Line(f"{len(changes.removed)} removed: {', '.join(f'{c.name} {c.from_}' for c in changes.removed)}")
+    yield from (_Line(_moved(change)) for change in changes.moved)
+
+
+def _moved(change: Change) -> str:
+    said = f"{change.from_} → {change.to}" if change.from_ != change.to else f"{change.to}, another file"
+    owners = f" ({', '.join(map(_owner, change.owners))})" if change.owners else ""
+    return f"{change.name} {said}{owners}"
+
+
+def _generation(generation: Transition) -> Iterator[_Line]:
+    if generation.after is None and generation.before is None:
+        return
+    if generation.before != generation.after:
+        numbers = [str(number) for number in (generation.before, generation.after) if number is not None]
+        yield _Line(" → ".join(numbers))
+    else:
+        yield _Line(f"{generation.after}, as before")
+    if generation.restart_required:
+        yield _Line("restart required", 2, "bold yellow")
+    yield from (_Line(reason, 4) for reason in generation.restart_reasons)
+
+
+def _security(receipt: Receipt) -> Iterator[_Line]:
+    if receipt.audit is None:
+        return
+    for finding in receipt.audit.findings:
+        yield from _finding(finding)
+    if receipt.audit.not_audited:
+        yield _Line(f"not audited: {', '.join(receipt.audit.not_audited)}")
+
+
+def _finding(finding: Finding) -> Iterator[_Line]:
+    names = ", ".join([finding.id, *finding.aliases])
+    yield _Line(" ".join(filter(None, [f"{finding.package} {finding.version}: {names}", finding.severity])))
+    if finding.fixed_in:
+        yield _Line(f"fixed in {', '.join(finding.fixed_in)}", 4)
+    if finding.owners:
+        yield _Line(f"asked for by {', '.join(map(_owner, finding.owners))}", 4)
+    if finding.chain:
+        yield _Line(" → ".join(finding.chain), 4)
+
+
+def _shadowed(shadowed: Shadowed) -> Iterator[_Line]:
+    yield _Line(f"{shadowed.key}: {_copy(shadowed.hidden)}")
+    yield _Line(f"hidden by {_copy(shadowed.used)}", 4)
+
+
+def _copy(copy: Copy) -> str:
+    return " ".join(filter(None, copy))
+
+
+def _warning(warning: Warning) -> Iterator[_Line]:
+    about = ", ".join(filter(None, [warning.owner, warning.package]))
+    yield _Line(f"{warning.code}: {warning.message}" + (f" ({about})" if about else ""))
+    if warning.declared_at:
+        yield _Line(f"in {_place(warning.declared_at)}", 4)
+    if warning.hint:
+        yield _Line(f"hint: {warning.hint}", 4)
+
+
+# --- the terminal ---
+
+
+def _print(console: Console, block: _Line | _Demands) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if isinstance(block, _Demands):
+        console.print(Padding(_table(block, console.width - 4), (0, 0, 0, 4)))
+    elif block.whole:
+        console.print(Text(" " * block.indent + block.text, block.style), no_wrap=True, overflow="ignore", crop=False)
+    else:
+        console.print(Padding(Text(block.text, block.style, overflow="fold"), (0, 0, 0, block.indent)))
+
+
+_TITLES = ("who asks", "for what", "written in", "through")
+_GAP = 2  # one blank of padding, one of the box
+
+
+def _table(demands: _Demands, width: int) -> Table:
+    from rich import box
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
+    columns = list(zip(_TITLES, *demands.rows, strict=True))
+    wanted = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
+    words = [max(cell_len(word) for cell in column for word in cell.split()) for column in columns]
+    # rich cuts a table that is too wide, and a cut requirement is a wrong one: so the widths are given to it.
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for title, least in zip(_TITLES, _shared(wanted, words, width - _GAP * (len(_TITLES) - 1)), strict=True):
+        table.add_column(title, width=least, overflow="fold")
+    for row in demands.rows:
+        table.add_row(*(Text(cell, overflow="fold") for cell in row))
+    return table
+
+
+def _shared(wanted: Sequence[int], words: Sequence[int], width: int) -> list[int]:
+    """Return the widths of columns that share `width`: none gets more than it wants, and words are broken last."""
+    widths = list(wanted)
+    while sum(widths) > width:
+        spare = [have - word for have, word in zip(widths, words, strict=True)]
+        widths[spare.index(max(spare)) if max(spare) > 0 else widths.index(max(widths))] -= 1
+    return widths
+
+
+def _terminal_width(stream: TextIO) -> int:
+    try:
+        return int(os.environ.get("COLUMNS", "")) or os.get_terminal_size(stream.fileno()).columns
+    except (ValueError, OSError):
+        return _WITHOUT_TERMINAL
+
+
+# Third-party texts (a reason for a yank, a name in a manifest) may hold characters that command a terminal, or let a
+# text seem another one: control characters but the end of a line, and those that turn the direction of writing.
+_UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+def _visible(value: object) -> object:
+    if isinstance(value, str):
+        return _UNSEEN.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_visible(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _visible(item) for key, item in value.items()}
+    return value
+
+
+_SIGNS = "✓✗→·…─\ufffd"
+_ASCII = str.maketrans({"✓": "*", "✗": "x", "→": "->", "·": "|", "…": "...", "─": "-", "\ufffd": "?"})
+
+
+def _can_write(encoding: str, text: str) -> bool:
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

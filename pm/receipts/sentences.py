@@ -1,0 +1,102 @@
+"""The one sentence that tells somebody who does not program how an operation ended."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pm.receipts.codes import code_of
+from pm.receipts.receipt import Changes, Operation, Reason, Transition
+
+__all__ = ["summary"]
+
+
+class _Words(NamedTuple):
+    """How an operation is spoken of when it was done, was not done, could be done (dry run), cannot be done."""
+
+    done: str
+    undone: str
+    possible: str
+    impossible: str
+
+
+_OPERATIONS = {
+    "install": _Words("is installed", "was not installed", "can be installed", "cannot be installed"),
+    "enable": _Words("is switched on", "was not switched on", "can be switched on", "cannot be switched on"),
+    "disable": _Words("is switched off", "was not switched off", "can be switched off", "cannot be switched off"),
+    "remove": _Words("is removed", "was not removed", "can be removed", "cannot be removed"),
+    "check": _Words("fits", "does not fit", "fits", "does not fit"),
+    "validate": _Words("is valid", "is not valid", "is valid", "is not valid"),
+    "use": _Words("is selected", "was not selected", "can be selected", "cannot be selected"),
+    "setup": _Words("is set up", "was not set up", "can be set up", "cannot be set up"),
+    "init": _Words("is set up", "was not set up", "can be set up", "cannot be set up"),
+    "update": _Words("is updated", "was not updated", "can be updated", "cannot be updated"),
+    "rollback": _Words("went back", "did not go back", "can go back", "cannot go back"),
+    "repair": _Words("is repaired", "was not repaired", "can be repaired", "cannot be repaired"),
+}
+_ANY = _Words("is done", "was not done", "can be done", "cannot be done")
+
+
+_WHOLE = {
+    "verified": "what is installed is exactly what was recorded",
+    "drift": "what is installed is not what was recorded",
+    "collected": "old generations that nobody needs are deleted",
+    "exported": "the export is written",
+}
+_NOT_DONE = {"refused", "failed", "undecided", "interrupted"}
+
+
+def summary(operation: Operation, outcome: str, reasons: tuple[Reason, ...], changes: Changes) -> str:
+    """Return the sentence: lower case at its start unless a name begins it, no full stop."""
+    said = _WHOLE.get(outcome) or f"{_subject(operation)} {_said(operation, outcome)}"
+    because = f": {_because(operation, reasons)}" if outcome in _NOT_DONE or outcome == "not-ready" else ""
+    return "".join([said, because, _consequence(operation, outcome), _moved(changes), _restart(operation.generation)])
+
+
+def _said(operation: Operation, outcome: str) -> str:
+    words = _OPERATIONS.get(operation.name, _ANY)
+    dry = operation.dry_run
+    said = {
+        "ready": "is ready",
+        "not-ready": "is not ready",
+        "unchanged": f"{words.done} already, nothing was to do",
+        "refused": words.impossible if dry else words.undone,
+        "failed": "could not be checked" if dry else words.undone,
+        "undecided": "could not be checked" if dry else words.undone,
+        "interrupted": words.undone,
+        "rolled-back": f"{words.possible if dry else words.done} to generation {operation.generation.after}",
+    }
+    return said.get(outcome, words.possible if dry else words.done)
+
+
+def _subject(operation: Operation) -> str:
+    plugin = operation.plugin
+    return f"`{plugin.name or plugin.key}`" if plugin else "Hermes"
+
+
+def _because(operation: Operation, reasons: tuple[Reason, ...]) -> str:
+    if not reasons:
+        return "the reason is not known"
+    first = reasons[0]
+    package = f"`{first.package}`" if first.package else "a package"
+    code = code_of(first.code)
+    said = code.because.format(it="it" if operation.plugin else "a plugin", package=package)
+    more = len(reasons) - 1
+    return said + (f" ({more} more reason{'s' if more > 1 else ''} below)" if more else "")
+
+
+_ALWAYS_DRY = {"check", "validate"}
+
+
+def _consequence(operation: Operation, outcome: str) -> str:
+    if operation.dry_run:
+        return "" if operation.name in _ALWAYS_DRY else "; this was a dry run, nothing was changed"
+    return "; Hermes goes on as before" if outcome in _NOT_DONE else ""
+
+
+def _moved(changes: Changes) -> str:
+    moved = len([change for change in changes.moved if change.from_ != change.to])
+    return f"; {moved} package{'s' if moved > 1 else ''} moved to another version" if moved else ""
+
+
+def _restart(generation: Transition) -> str:
+    return "; restart Hermes to use it" if generation.restart_required else ""

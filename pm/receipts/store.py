@@ -1,0 +1,121 @@
+"""Receipts on disk: one private file for each stored operation, the latest beside them, the oldest dropped."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import NamedTuple
+
+from pm.atomic import disk_error, write_bytes
+from pm.errors import PmError
+from pm.receipts.receipt import InvalidReceipt, Receipt, from_json, to_json
+
+__all__ = ["Stored", "UnknownReceipt", "facts_name", "find", "list_receipts", "load", "receipt_text", "store"]
+
+KEPT = 200
+"""Newest receipts that stay; those of kept generations stay too."""
+
+_PRIVATE = 0o600
+_NAME = re.compile(r"(?P<stamp>[0-9]{8}T[0-9]{6}\.[0-9]{3}Z)-(?P<operation>[a-z]+(?:-[a-z]+)*)-(?P<id>[0-9a-f]+)\.json")
+
+
+class Stored(NamedTuple):
+    """One receipt in the folder, as far as its name tells."""
+
+    path: Path
+    stamp: str
+    """UTC, `20260131T101530.123Z`."""
+    operation: str
+    id: str
+
+
+class UnknownReceipt(ValueError):
+    """No receipt has this id, or several begin so."""
+
+
+def store(receipt: Receipt, directory: Path, *, facts: str = "", kept_generations: Collection[int] = ()) -> Path:
+    """Write a receipt, and the index facts of its verdict beside it; drop what is older than the newest 200.
+
+    The receipts that made `kept_generations` stay whatever their age. Raise `PmError` (`no-space`, `not-writable`).
+    """
+    stamp = re.sub("[-:]", "", receipt.started_at)
+    path = directory / f"{stamp}-{receipt.operation}-{receipt.id}.json"
+    content = receipt_text(receipt).encode()
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if facts:
+            write_bytes(directory / facts_name(receipt.id), facts.encode(), mode=_PRIVATE)
+        write_bytes(path, content, mode=_PRIVATE, durable=True)
+        for latest in (f"latest-{receipt.operation}.json", "latest.json"):
+            write_bytes(directory / latest, content, mode=_PRIVATE)
+        _drop_old(directory, kept_generations)
+    except OSError as error:
+        raise disk_error(error, directory) from error
+    return path
+
+
+def receipt_text(receipt: Receipt) -> str:
+    """Return the JSON text of a receipt as files and `--json` hold it: ASCII, so that no encoding can spoil it."""
+    return json.dumps(to_json(receipt), indent=2) + "\n"
+
+
+def facts_name(receipt_id: str) -> str:
+    """Return the name of the file that holds the index facts of a receipt."""
+    return f"{receipt_id}.facts.json"
+
+
+def load(path: Path) -> Receipt:
+    """Read one receipt.
+
+    Raise `InvalidReceipt` for a broken one, `PmError` for a file that cannot be read.
+    """
+    try:
+        return from_json(json.loads(path.read_bytes()))
+    except OSError as error:
+        message = f"the receipt `{path.name}` cannot be read: {error.strerror}"
+        raise PmError("not-writable", message, file=str(path)) from error
+    except (InvalidReceipt, ValueError, RecursionError) as error:
+        raise InvalidReceipt(f"`{path.name}` {_told(error)}") from error
+
+
+def list_receipts(directory: Path) -> tuple[Stored, ...]:
+    """Return what the folder holds, the newest first; nothing for a folder that is not there."""
+    paths = sorted(directory.iterdir(), reverse=True) if directory.is_dir() else []
+    matches = ((path, _NAME.fullmatch(path.name)) for path in paths)
+    return tuple(Stored(path, *match.groups()) for path, match in matches if match)
+
+
+def find(directory: Path, receipt_id: str) -> Path:
+    """Return the file of a receipt by its id or the beginning of it; `latest` is the newest.
+
+    Raise `UnknownReceipt` for none and for several.
+    """
+    found = [
+        stored for stored in list_receipts(directory) if receipt_id == "latest" or stored.id.startswith(receipt_id)
+    ]
+    if not found:
+        raise UnknownReceipt(f"there is no receipt `{receipt_id}`")
+    if len(found) > 1 and receipt_id != "latest":
+        raise UnknownReceipt(f"{len(found)} receipts begin with `{receipt_id}`")
+    return found[0].path
+
+
+def _drop_old(directory: Path, kept_generations: Collection[int]) -> None:
+    for stored in list_receipts(directory)[KEPT:]:
+        if not _made_one_of(stored.path, kept_generations):
+            stored.path.unlink(missing_ok=True)
+            (directory / facts_name(stored.id)).unlink(missing_ok=True)
+
+
+def _made_one_of(path: Path, generations: Collection[int]) -> bool:
+    try:
+        generation = load(path).generation
+    except InvalidReceipt:
+        return False
+    return generation.after in generations and generation.after != generation.before
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, InvalidReceipt) else f"is not JSON: {error}"

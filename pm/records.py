@@ -1,0 +1,155 @@
+"""What a generation consists of, and which one is selected: `Record` and `Pointer` as values and files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from admission import Declaration
+from lockfiles import Lock, sidecar
+from pm.atomic import read_json
+from pm.errors import PmError
+from pm.places import Places
+from pm.reading.stored import declaration_from_json, declaration_to_json
+
+SCHEMA = 1
+
+
+class Member(NamedTuple):
+    """A plugin that was admitted, as it was then."""
+
+    declaration: Declaration
+    source: str
+    """`bundled`, `user` or `project`."""
+    root: str
+    """Its folder; empty for a bundled plugin."""
+    profiles: tuple[str, ...]
+    digest: str
+    """Of the canonical declaration."""
+    tree_digest: str = ""
+    """Of its files; empty for a bundled plugin."""
+    enabled_since: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.declaration.key
+
+
+class Record(NamedTuple):
+    """Everything about one generation; written once, before the pointer names it."""
+
+    generation: int
+    environment: int
+    """The number whose folder holds the environment: its own, or after `disable` an earlier one's."""
+    lock: Lock
+    lock_digest: str
+    fingerprint: str
+    core: Mapping[str, Any]
+    """As `pm.cores` wrote it."""
+    interpreter: str
+    target: str
+    members: tuple[Member, ...]
+    selections: Mapping[str, Any]
+    """Profile → home and the digest of its config."""
+    consents: Mapping[str, Any]
+    exclude_newer: str
+    """The setting as written."""
+    operation: str
+    receipt: str
+    created_at: str
+    inputs: Mapping[str, str] = {}
+    """File → digest: while all are as they were, the recorded verdict answers."""
+    ready: Mapping[str, Any] = {}
+    """The receipt of readiness that holds as long as the inputs do."""
+
+
+def selected_generation(places: Places) -> int | None:
+    """Return the number that the pointer names; `None` before the first.
+
+    Raise `PmError` (`drift`) for a pointer that cannot be read.
+    """
+    pointer = read_pointer(places)
+    return int(pointer["generation"]) if pointer is not None else None
+
+
+def read_pointer(places: Places) -> dict[str, Any] | None:
+    """Return the pointer; `None` if there is none. Raise `PmError` (`drift`) for a damaged one."""
+    if not places.pointer.exists():
+        return None
+    pointer = read_json(places.pointer)
+    if not isinstance(pointer, dict) or not isinstance(pointer.get("generation"), int):
+        raise PmError(
+            "drift",
+            f"the pointer `{places.pointer}` cannot be read",
+            file=str(places.pointer),
+            hint="`hermes pm init` makes a new generation",
+        )
+    return pointer
+
+
+def read_selected(places: Places) -> Record | None:
+    """Return the selected generation's record; `None` before the first."""
+    number = selected_generation(places)
+    return read_record(places, number) if number is not None else None
+
+
+def read_record(places: Places, number: int) -> Record:
+    """Return a generation's record; raise `PmError` (`drift`) if it is missing or damaged."""
+    path = places.record(number)
+    value = read_json(path)
+    try:
+        return _record(value)
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise PmError("drift", f"the record of generation {number} cannot be read", file=str(path)) from error
+
+
+def record_to_json(record: Record) -> dict[str, Any]:
+    """Return a record as JSON values."""
+    value: dict[str, Any] = record._asdict()
+    value["schema"] = SCHEMA
+    value["lock"] = sidecar.to_json(record.lock)
+    value["members"] = [
+        member._asdict() | {"declaration": declaration_to_json(member.declaration)} for member in record.members
+    ]
+    return value
+
+
+def pointer_to_json(record: Record, *, path: str, stamp: str) -> dict[str, Any]:
+    """Return the pointer to a record: the published part of it."""
+    return {
+        "schema": SCHEMA,
+        "generation": record.generation,
+        "path": path,
+        "lock_digest": record.lock_digest,
+        "fingerprint": record.fingerprint,
+        "core": record.lock.core,
+        "target": record.target,
+        "admitted": [
+            {
+                "key": member.key,
+                "kind": member.declaration.kind,
+                "profiles": list(member.profiles),
+                "root": member.root,
+                "declaration_digest": member.digest,
+                "tree_digest": member.tree_digest,
+            }
+            for member in record.members
+        ],
+        "site_packages_stamp": stamp,
+    }
+
+
+def _record(value: object) -> Record:
+    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
+        raise TypeError(value)
+    fields = {name: value[name] for name in Record._fields}
+    fields["lock"] = sidecar.from_json(fields["lock"])
+    fields["members"] = tuple(_member(row) for row in fields["members"])
+    return Record(**fields)
+
+
+def _member(row: dict[str, Any]) -> Member:
+    fields = {name: row[name] for name in Member._fields}
+    fields["declaration"] = declaration_from_json(fields["declaration"])
+    fields["profiles"] = tuple(fields["profiles"])
+    return Member(**fields)

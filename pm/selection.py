@@ -1,0 +1,371 @@
+"""Read which plugins a home's `config.yaml` enables, and the manager's own settings in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from admission import Problem
+from pm.errors import PmError
+from pm.names import canonical_key, leaf
+from pm.places import DEFAULT_PROFILE
+from pm.reading.cache import remembered, stamp_of
+from pm.reading.discovery import Found
+from pm.reading.files import text_of
+from pm.reading.nodes import ListNode, MappingNode, Node, ScalarNode, described, given, truth
+from pm.reading.settings import Index, Settings, SettingsSection
+
+CONFIG = "config.yaml"
+BUILT_IN = frozenset({"", "default", "builtin", "built-in", "none"})
+"""What `memory.provider` and `context.engine` say when no plugin is meant."""
+BUILT_IN_ENGINE = "compressor"
+_LARGEST = 4 * 1024 * 1024
+
+
+class Selection(NamedTuple):
+    """What one `config.yaml` selects."""
+
+    enabled: tuple[str, ...] = ()
+    """Keys as written, in the order of the file."""
+    disabled: tuple[str, ...] = ()
+    entries: tuple[str, ...] = ()
+    """Keys that have settings of their own under `plugins.entries`."""
+    memory_provider: str = ""
+    """Empty for the built-in memory."""
+    context_engine: str = ""
+    """Empty for the built-in engine."""
+    allow_lazy_installs: bool = True
+    section: Settings = Settings()
+    """The settings as far as they could be read; ask for `settings`, which is sure."""
+    section_line: int = 0
+    """Where `pm:` stands; 0 when there is no such section."""
+    section_problems: tuple[Problem, ...] = ()
+    notes: tuple[Problem, ...] = ()
+
+    @property
+    def settings(self) -> Settings:
+        """The manager's settings.
+
+        Raise `PmError` (`config-unreadable`), with all their faults, when one of them cannot be read.
+        """
+        if not self.section_problems:
+            return self.section
+        first, *others = self.section_problems
+        more = "".join(f"; line {problem.line}: {problem.message}" for problem in others)
+        raise PmError(
+            "config-unreadable", first.message + more, hint=first.hint, file=first.file, line=first.line, key=first.key
+        )
+
+
+class Profile(NamedTuple):
+    """One home below a root."""
+
+    name: str
+    """`default` for the root itself."""
+    home: Path
+    selection: Selection | None
+    """`None` if its config cannot be read."""
+    error: PmError | None = None
+    notes: tuple[Problem, ...] = ()
+
+
+class Enabled(NamedTuple):
+    """Which of the plugins that were found a selection enables."""
+
+    members: tuple[Found, ...]
+    missing: tuple[str, ...]
+    """What the selection names and nobody found, as written."""
+    warnings: tuple[Problem, ...] = ()
+
+
+def read_selection(home: Path, cache_directory: Path | None = None) -> Selection:
+    """Read `<home>/config.yaml`; a missing or empty one selects nothing.
+
+    Raise `PmError` (`config-unreadable`), with the line, if it cannot be read, or if what it selects cannot be told.
+    """
+    path = home / CONFIG
+    text = config_text(path)
+    if text is None:
+        return Selection()
+    return remembered(
+        cache_directory,
+        stamp_of([text.encode(), str(path).encode(), _SHAPE]),
+        read=lambda: _Config(config_root(text, str(path)), str(path)).selection(),
+        encode=lambda selection: selection,
+        decode=_decoded,
+    )
+
+
+def config_text(path: Path) -> str | None:
+    """Return the text of a config, without byte order mark and with plain line feeds; `None` if there is none.
+
+    Raise `PmError` (`config-unreadable`) if it cannot be read or is not UTF-8.
+    """
+    text = text_of(_content(path), str(path))
+    if isinstance(text, Problem):
+        raise _unreadable(text)
+    return text
+
+
+def _content(path: Path) -> bytes | Problem | None:
+    """Return the bytes of a config, which may well be a link: dotfiles are often kept somewhere else."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(_LARGEST + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        return Problem("config-unreadable", f"the file cannot be read: {reason}", str(path))
+    if len(content) > _LARGEST:
+        return Problem("config-unreadable", f"the file is larger than {_LARGEST // 1024} KiB", str(path))
+    return content
+
+
+def read_profiles(root: Path, cache_directory: Path | None = None) -> tuple[Profile, ...]:
+    """Return the profiles of a root: itself first, then `profiles/*` by name. One that cannot be read says why."""
+    homes = [(DEFAULT_PROFILE, root), *((path.name, path) for path in _subfolders(root / "profiles"))]
+    return tuple(_profile(name, home, cache_directory) for name, home in homes)
+
+
+def enabled_plugins(selection: Selection, found: Iterable[Found]) -> Enabled:
+    """Return which plugins a selection enables, whatever spelling of their names it uses.
+
+    `disabled` wins over `enabled`; a selected memory provider or context engine counts as enabled all the same.
+    """
+    lookup = _Lookup(plugin for plugin in found if not plugin.hidden_by)
+    off = {plugin.key for written in selection.disabled for plugin in lookup.find(written)}
+    members: dict[str, Found] = {}
+    missing: list[str] = []
+    warnings: list[Problem] = []
+    for written in selection.enabled:
+        plugins = lookup.find(written)
+        members |= {plugin.key: plugin for plugin in plugins if plugin.key not in off}
+        missing += [] if plugins else [written]
+    for setting, written in _selected(selection):
+        plugins = lookup.provider(written) if setting == "memory.provider" else lookup.find(written)
+        members |= {plugin.key: plugin for plugin in plugins}
+        missing += [] if plugins else [written]
+        warnings += [_selected_but_disabled(plugin.key, setting) for plugin in plugins if plugin.key in off]
+    disabled = {canonical_key(written) for written in selection.disabled}
+    gone = tuple(dict.fromkeys(written for written in missing if canonical_key(written) not in disabled))
+    return Enabled(tuple(members[key] for key in sorted(members)), gone, tuple(warnings))
+
+
+def _selected_but_disabled(key: str, setting: str) -> Problem:
+    message = f"`{key}` is selected by `{setting}` and listed in `plugins.disabled`: it counts as enabled"
+    return Problem("selected-but-disabled", message, CONFIG, key=setting)
+
+
+def allows_lazy_installs(selection: Selection | None, environ: Mapping[str, str]) -> bool:
+    """Say whether something may be installed unasked; a config that cannot be read does not allow it."""
+    if environ.get("HERMES_DISABLE_LAZY_INSTALLS", "").strip().lower() in {"1", "true", "yes"}:
+        return False
+    return selection is not None and selection.allow_lazy_installs
+
+
+class _Lookup:
+    """Finds plugins by what a config calls them, whatever the spelling."""
+
+    def __init__(self, found: Iterable[Found]) -> None:
+        self._by_key: dict[str, list[Found]] = {}
+        self._by_name: dict[str, list[Found]] = {}
+        self._by_leaf: dict[str, list[Found]] = {}
+        for plugin in found:
+            self._by_key.setdefault(canonical_key(plugin.key), []).append(plugin)
+            self._by_leaf.setdefault(canonical_key(leaf(plugin.key)), []).append(plugin)
+            for name in {canonical_key(name) for name in plugin.names}:
+                self._by_name.setdefault(name, []).append(plugin)
+
+    def find(self, written: str) -> list[Found]:
+        """Return the plugin with this key, else those of this name, else the only one with this last segment."""
+        wanted = canonical_key(written)
+        alike = self._by_leaf.get(wanted, [])
+        named = [plugin for plugin in self._by_name.get(wanted, []) if plugin not in alike]
+        return self._by_key.get(wanted, []) or named or (alike if len(alike) == 1 else [])
+
+    def provider(self, written: str) -> list[Found]:
+        """Return the memory provider that is selected by this name, else any plugin that is called so."""
+        named = [plugin for plugin in self._by_name.get(canonical_key(written), []) if plugin.memory_provider]
+        return named[:1] or self.find(written)
+
+
+def _selected(selection: Selection) -> Iterator[tuple[str, str]]:
+    if selection.memory_provider:
+        yield "memory.provider", selection.memory_provider
+    if selection.context_engine:
+        yield "context.engine", selection.context_engine
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _profile(name: str, home: Path, cache_directory: Path | None) -> Profile:
+    try:
+        selection = read_selection(home, cache_directory)
+    except PmError as error:
+        return Profile(name, home, None, error)
+    notes = selection.notes
+    if name != DEFAULT_PROFILE and selection.section_line:
+        message = "the section `pm:` of a profile is not read: one generation serves all profiles"
+        hint = "move it to the `config.yaml` of the root"
+        line = selection.section_line
+        notes = (*notes, Problem("settings-ignored", message, str(home / CONFIG), line, key="pm", hint=hint))
+    return Profile(name, home, selection, None, notes)
+
+
+def _unreadable(problem: Problem) -> PmError:
+    return PmError(
+        "config-unreadable",
+        problem.message,
+        hint=problem.hint,
+        file=problem.file,
+        line=problem.line,
+        key=problem.key,
+    )
+
+
+# Where two values of one key would leave open what is selected.
+_DECISIVE = re.compile(
+    r"plugins(?:\.(?:enabled|disabled|entries))?|(?:memory|context|security)"
+    r"|memory\.provider|context\.engine|security\.allow_lazy_installs|pm(?:\..*)?"
+)
+
+
+def config_root(text: str, file: str) -> MappingNode:
+    """Return the keys of a config's text; an empty text has none.
+
+    Raise `PmError` (`config-unreadable`) if it is not YAML, or leaves open what it selects.
+    """
+    from pm.reading.yaml_nodes import read_yaml
+
+    document = read_yaml(text, file)
+    for problem in document.problems:
+        if problem.code != "duplicate-key" or _DECISIVE.fullmatch(problem.key):
+            raise _unreadable(problem)
+    if document.root is None:
+        return MappingNode((), 0, 0)
+    if not isinstance(document.root, MappingNode):
+        message = f"the file holds a {document.root.kind}, not keys with values"
+        raise _unreadable(Problem("", message, file, document.root.line))
+    return document.root
+
+
+class _Config:
+    """Takes a selection out of a config."""
+
+    def __init__(self, root: MappingNode, file: str) -> None:
+        self._root = root
+        self._file = file
+        self._notes: list[Problem] = []
+
+    def selection(self) -> Selection:
+        plugins = self._section("plugins")
+        settings = SettingsSection(self._section("pm"), self._file)
+        section = settings.settings()
+        engine = self._choice("context", "engine")
+        return Selection(
+            enabled=self._keys(plugins, "enabled"),
+            disabled=self._keys(plugins, "disabled"),
+            entries=self._entry_keys(plugins),
+            memory_provider=self._choice("memory", "provider"),
+            context_engine="" if engine.lower() == BUILT_IN_ENGINE else engine,
+            allow_lazy_installs=self._lazy_installs(),
+            section=section,
+            section_line=next((key.line for key, _ in self._root.entries if key.text == "pm"), 0),
+            section_problems=tuple(sorted(settings.problems, key=lambda problem: (problem.line, problem.column))),
+            notes=(*self._notes, *settings.notes),
+        )
+
+    def _section(self, name: str) -> MappingNode:
+        node = given(self._root, name)
+        if node is None:
+            return MappingNode((), 0, 0)
+        if isinstance(node, MappingNode):
+            return node
+        raise self._wrong(node, name, "must have keys with values")
+
+    def _optional_section(self, name: str) -> MappingNode:
+        """Return a section of the host's in which we need one key: a plain value there selects nothing."""
+        node = given(self._root, name)
+        return node if isinstance(node, MappingNode) else MappingNode((), 0, 0)
+
+    def _keys(self, plugins: MappingNode, name: str) -> tuple[str, ...]:
+        node = given(plugins, name)
+        path = f"plugins.{name}"
+        if node is None:
+            return ()
+        if not isinstance(node, ListNode):
+            raise self._wrong(node, path, "must be a list of names")
+        keys = []
+        for position, item in enumerate(node.items):
+            if not isinstance(item, ScalarNode):
+                raise self._wrong(item, f"{path}[{position}]", "must be the name of a plugin")
+            if item.kind == "null" or not item.text.strip():
+                message = f"`{path}[{position}]` is empty and names no plugin"
+                self._notes.append(Problem("config-unreadable", message, self._file, item.line, item.column, path))
+            else:
+                keys.append(item.text.strip())
+        return tuple(keys)
+
+    def _entry_keys(self, plugins: MappingNode) -> tuple[str, ...]:
+        node = given(plugins, "entries")
+        return tuple(key.text for key, _ in node.entries) if isinstance(node, MappingNode) else ()
+
+    def _choice(self, section: str, name: str) -> str:
+        node = given(self._optional_section(section), name)
+        if node is None:
+            return ""
+        if not isinstance(node, ScalarNode):
+            raise self._wrong(node, f"{section}.{name}", "must be a name")
+        text = node.text.strip()
+        return "" if text.lower() in BUILT_IN or truth(node) is False else text
+
+    def _lazy_installs(self) -> bool:
+        node = given(self._optional_section("security"), "allow_lazy_installs")
+        if node is None:
+            return True
+        allowed = truth(node)
+        if allowed is None:
+            message = "`security.allow_lazy_installs` must be true or false, and counts as false"
+            key = "security.allow_lazy_installs"
+            self._notes.append(Problem("config-unreadable", message, self._file, node.line, node.column, key))
+        return allowed is True
+
+    def _wrong(self, node: Node, key: str, rule: str) -> PmError:
+        message = f"`{key}` {rule}, not {described(node)}"
+        return _unreadable(Problem("", message, self._file, node.line, node.column, key))
+
+
+_SHAPE = repr((Selection._fields, Settings._fields, Index._fields, Problem._fields)).encode()
+
+
+def _decoded(value: object) -> Selection:
+    fields: dict[str, Any] = dict(zip(Selection._fields, _rows(value), strict=True))
+    settings: dict[str, Any] = dict(zip(Settings._fields, _rows(fields["section"]), strict=True))
+    if settings["indexes"] is not None:
+        settings["indexes"] = tuple(_index(row) for row in _rows(settings["indexes"]))
+    for name in ("allow_build", "allow_prerelease", "find_links"):
+        settings[name] = tuple(_rows(settings[name]))
+    for name in ("enabled", "disabled", "entries"):
+        fields[name] = tuple(_rows(fields[name]))
+    for name in ("section_problems", "notes"):
+        fields[name] = tuple(Problem(*_rows(row)) for row in _rows(fields[name]))
+    return Selection(**(fields | {"section": Settings(**settings)}))
+
+
+def _index(row: object) -> Index:
+    url, name, packages, default = _rows(row)
+    return Index(url, name, tuple(_rows(packages)), default)
+
+
+def _rows(value: object) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    raise TypeError(value)

@@ -1,0 +1,266 @@
+"""Change several files and folders together: all of it, or after a crash none of it.
+
+A transaction is a list of replacements, written to `journal.json` before the first of them happens. The pointer is
+replaced last, and that one rename is the commit: a journal found later is finished if the pointer (or the journal
+itself, where no pointer takes part) says committed, and undone if not. Undoing and finishing may be interrupted and
+repeated. What somebody else changed meanwhile is left alone and the journal is parked.
+
+A file is recognised by its digest. A folder is recognised by its inode, which a rename keeps: a plugin may write into
+its folder at any time without becoming another plugin. Only the standard library is needed here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pm.atomic import disk_error, read_json, sync_folder, write_bytes, write_json
+from pm.errors import PmError
+from pm.places import Places
+
+SCHEMA = 1
+
+
+class Replacement(NamedTuple):
+    """One path and what shall be there."""
+
+    path: Path
+    content: bytes | None = None
+    """The new content of a file; `None` for a folder."""
+    tree: Path | None = None
+    """A finished folder on the same file system that takes the place; `None` with no content removes what is there."""
+    expected: str | None = None
+    """The digest that a file had when this was decided; another one now is `config-changed`. Empty: it was not there."""
+
+
+class _Entry(NamedTuple):
+    """One replacement as the journal holds it."""
+
+    path: str
+    kind: str
+    """`file` or `tree`."""
+    before: str
+    """Digest or inode; empty if nothing was there."""
+    after: str
+    """The same of what shall be there; empty if nothing."""
+    staged: str
+    kept: str
+
+
+class Recovered(NamedTuple):
+    """What became of a journal that an interrupted operation left."""
+
+    outcome: str
+    """`nothing`, `finished`, `undone` or `parked`."""
+    operation: str = ""
+    details: tuple[str, ...] = ()
+    """For `parked`: the paths that are neither as before nor as planned, and where the journal lies."""
+
+
+def commit(
+    places: Places,
+    replacements: Sequence[Replacement],
+    pointer: bytes | None,
+    *,
+    operation: str,
+    before_commit: Callable[[], None] = lambda: None,
+) -> None:
+    """Apply the replacements and then the pointer; if anything fails before the pointer, nothing has changed.
+
+    Raise `PmError` (`config-changed`, `no-space`, `not-writable`).
+    """
+    entries = [_stage(number, replacement) for number, replacement in enumerate(replacements)]
+    journal = {
+        "schema": SCHEMA,
+        "operation": operation,
+        "committed": False,
+        "pointer": {"before": digest_file(places.pointer), "after": _digest(pointer) if pointer is not None else None},
+        "replacements": [entry._asdict() for entry in entries],
+    }
+    try:
+        write_json(places.journal, journal, durable=True)
+        for entry in entries:
+            _apply(entry)
+        _sync_parents(entries)
+        before_commit()
+        if pointer is not None:
+            write_bytes(places.pointer, pointer, durable=True)
+        else:
+            write_json(places.journal, journal | {"committed": True}, durable=True)
+    except OSError as error:
+        recover(places)
+        raise disk_error(error, places.state) from error
+    except PmError:
+        recover(places)
+        raise
+    recover(places)
+
+
+def recover(places: Places) -> Recovered:
+    """Finish or undo what an interrupted transaction left; safe to call at any time under the install lock."""
+    if not places.journal.exists():
+        return Recovered("nothing")
+    journal = read_json(places.journal)
+    entries = _entries_of(journal)
+    if entries is None or not isinstance(journal, dict):
+        return _park(places, "", ("the journal cannot be read",))
+    operation = str(journal.get("operation", ""))
+    committed = _is_committed(places, journal)
+    foreign = () if committed else tuple(entry.path for entry in entries if not _is_ours(entry))
+    if foreign:
+        return _park(places, operation, foreign)
+    for entry in reversed(entries):
+        if not committed:
+            _undo(entry)
+        _discard(Path(entry.staged))
+        _discard(Path(entry.kept))
+    _sync_parents(entries)
+    places.journal.unlink(missing_ok=True)
+    sync_folder(places.state)
+    return Recovered("finished" if committed else "undone", operation)
+
+
+def digest_file(path: Path) -> str:
+    """Return the digest of a file's content; empty if there is none."""
+    try:
+        return _digest(path.read_bytes())
+    except FileNotFoundError:
+        return ""
+
+
+def _digest(content: bytes) -> str:
+    return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+# -- staging
+
+
+def _stage(number: int, replacement: Replacement) -> _Entry:
+    """Put the new content beside its place, and say in an entry how to go there and back."""
+    path = replacement.path
+    is_file = replacement.content is not None or (replacement.tree is None and path.is_file())
+    stem = path.with_name(f".{path.name}.pm-{os.getpid()}-{number}")
+    staged, kept = stem.with_name(stem.name + ".new"), stem.with_name(stem.name + ".old")
+    before = digest_file(path) if is_file else _inode(path)
+    if replacement.expected is not None and before != replacement.expected:
+        raise PmError(
+            "config-changed",
+            f"`{path}` was changed by somebody else while this was decided",
+            file=str(path),
+            hint="run it again; nothing was changed",
+        )
+    after = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if replacement.content is not None:
+            mode = stat.S_IMODE(path.stat().st_mode) if before else 0o600
+            write_bytes(staged, replacement.content, mode=mode, durable=True)
+            after = _digest(replacement.content)
+        elif replacement.tree is not None:
+            replacement.tree.rename(staged)
+            after = _inode(staged)
+    except OSError as error:
+        raise disk_error(error, path) from error
+    return _Entry(str(path), "file" if is_file else "tree", before, after, str(staged), str(kept))
+
+
+def _inode(path: Path) -> str:
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return ""
+    return f"inode:{status.st_dev}:{status.st_ino}"
+
+
+def _state(entry: _Entry) -> str:
+    path = Path(entry.path)
+    return digest_file(path) if entry.kind == "file" else _inode(path)
+
+
+# -- applying and undoing
+
+
+def _apply(entry: _Entry) -> None:
+    path, staged, kept = Path(entry.path), Path(entry.staged), Path(entry.kept)
+    if entry.before and entry.kind == "file" and entry.after:
+        # the old file keeps its second name: at no moment is there no file
+        os.link(path, kept)
+    elif entry.before:
+        path.rename(kept)
+    if entry.after:
+        staged.replace(path)
+
+
+def _is_ours(entry: _Entry) -> bool:
+    """Return whether a path is as it was before, as it shall be, or on the way between."""
+    state = _state(entry)
+    return state in (entry.before, entry.after) or (not state and Path(entry.kept).exists())
+
+
+def _undo(entry: _Entry) -> None:
+    path, staged, kept = Path(entry.path), Path(entry.staged), Path(entry.kept)
+    state = _state(entry)
+    if state == entry.before:
+        return
+    if state and state == entry.after:
+        if entry.kind == "tree":
+            path.rename(staged)
+        elif not entry.before:
+            path.unlink()
+    if entry.before and kept.exists():
+        kept.replace(path)
+
+
+def _discard(path: Path) -> None:
+    """Remove what a transaction leaves beside a place."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _sync_parents(entries: Iterable[_Entry]) -> None:
+    for parent in sorted({Path(entry.path).parent for entry in entries}):
+        with contextlib.suppress(FileNotFoundError):
+            sync_folder(parent)
+
+
+# -- the journal
+
+
+def _entries_of(journal: object) -> list[_Entry] | None:
+    if not isinstance(journal, dict) or journal.get("schema") != SCHEMA:
+        return None
+    try:
+        return [_Entry(**{name: str(value) for name, value in entry.items()}) for entry in journal["replacements"]]
+    except (KeyError, TypeError, AttributeError):
+        return None
+
+
+def _is_committed(places: Places, journal: dict[str, object]) -> bool:
+    pointer = journal.get("pointer")
+    after = pointer.get("after") if isinstance(pointer, dict) else None
+    if after is None:
+        return journal.get("committed") is True
+    return digest_file(places.pointer) == after
+
+
+def _park(places: Places, operation: str, details: tuple[str, ...]) -> Recovered:
+    """Set a journal aside that can neither be finished nor undone; the selected generation runs on."""
+    content = places.journal.read_bytes()
+    parked = places.journal.with_name(f"journal.parked-{hashlib.sha256(content).hexdigest()[:12]}.json")
+    places.journal.rename(parked)
+    sync_folder(places.state)
+    return Recovered("parked", operation, (*details, str(parked)))
+
+
+def pretty_json(value: object) -> bytes:
+    """Return JSON as people read it: pointer, record and receipts are files that are looked at."""
+    return (json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()

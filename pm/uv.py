@@ -1,0 +1,62 @@
+"""Call uv: for environments, for installing a lock, for finding interpreters. Its words are shown, never parsed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from pm import processes
+from pm.errors import PmError
+from pm.places import Places
+
+
+def uv_binary() -> Path:
+    """Return the uv that came with the manager; raise `PmError` (`not-writable`) if it is gone."""
+    from uv import find_uv_bin
+
+    try:
+        return Path(find_uv_bin())
+    except FileNotFoundError as error:
+        raise PmError("not-writable", "the program `uv` is missing", hint="install `hermes-pm` again") from error
+
+
+def find_python(request: str) -> Path | None:
+    """Return an installed interpreter that a request (`3.12`, `>=3.11,<3.14`) admits; nothing is downloaded."""
+    command = [uv_binary(), "python", "find", "--no-project", "--no-config", "--system", "--no-python-downloads", request]
+    done = processes.run(command, seconds=60)
+    return Path(done.stdout.strip()) if done.status == 0 and done.stdout.strip() else None
+
+
+def create_environment(places: Places, folder: Path, interpreter: Path) -> None:
+    """Make an empty environment for an interpreter at its final place; raise `PmError` (`build-failed`)."""
+    command = [uv_binary(), "venv", "--quiet", "--no-project", "--no-config", "--python", interpreter, folder]
+    _run(places, command, "an environment could not be made")
+
+
+def sync(places: Places, folder: Path, lock: Path, *, offline: bool) -> None:
+    """Install a lock into an environment, verified by its hashes; raise `PmError` (`build-failed`) with uv's own words."""
+    command = [uv_binary(), "pip", "sync", "--quiet", "--no-config", "--preview-features", "pylock"]
+    command += ["--python", folder / "bin" / "python", "--no-build"]
+    command += ["--offline"] if offline else []
+    _run(places, [*command, lock], "the lock could not be installed")
+
+
+def _run(places: Places, command: list[str | Path], failure: str) -> None:
+    done = processes.run(command, environment=_environment(places), directory=places.state)
+    if done.status != 0:
+        raise PmError("build-failed", f"{failure}: {_tail(done.stderr)}")
+
+
+def _environment(places: Places, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return what uv may know: the passed variables, our own cache, pip's certificates where uv has none of its own."""
+    source = os.environ if environ is None else environ
+    environment = processes.scrubbed_environment(source, UV_CACHE_DIR=str(places.cache / "uv"), UV_NO_PROGRESS="1")
+    certificates = source.get("SSL_CERT_FILE") or source.get("PIP_CERT")
+    if certificates:
+        environment["SSL_CERT_FILE"] = certificates
+    return environment
+
+
+def _tail(text: str, lines: int = 12) -> str:
+    return "\n".join(text.strip().splitlines()[-lines:]) or "uv said nothing"

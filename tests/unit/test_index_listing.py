@@ -1,0 +1,95 @@
+"""A page of an index is read in its JSON form and in its HTML form, to the same raw files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pm.index.listing import NotAPage, RawFile, announced_metadata, read_page, sha256_of
+
+_ADDRESS = "https://host.invalid/simple/demo/"
+
+
+def test_the_json_form_is_read() -> None:
+    file = {
+        "filename": "demo-1.0-py3-none-any.whl",
+        "url": "../../files/demo-1.0-py3-none-any.whl",
+        "hashes": {"sha256": "AB"},
+        "yanked": "broken",
+    }
+    page = {"meta": {"api-version": "1.3"}, "name": "demo", "files": [file]}
+    files = read_page(json.dumps(page).encode(), "application/vnd.pypi.simple.v1+json", _ADDRESS)
+    assert files == [{**file, "url": "https://host.invalid/files/demo-1.0-py3-none-any.whl"}]
+
+
+def test_the_html_form_is_read_to_the_same_files() -> None:
+    page = """<!DOCTYPE html><html><head><meta name="pypi:repository-version" content="1.1">
+    <base href="https://files.invalid/all/"></head><body>
+    <a href="demo-1.0%2Blocal-py3-none-any.whl#sha256=ab" data-requires-python="&gt;=3.8" data-yanked="broken"
+       data-core-metadata="sha256=cd">demo</a>
+    <a href="/demo-2.0.tar.gz" data-yanked>demo</a> <a href="demo-3.0.zip" data-dist-info-metadata="true">demo</a>
+    <a>no address</a> <a href="../">up</a></body></html>"""
+    files = read_page(page.encode(), "text/html", _ADDRESS)
+    assert files == [
+        {
+            "filename": "demo-1.0+local-py3-none-any.whl",
+            "url": "https://files.invalid/all/demo-1.0%2Blocal-py3-none-any.whl",
+            "hashes": {"sha256": "ab"},
+            "requires-python": ">=3.8",
+            "yanked": "broken",
+            "core-metadata": {"sha256": "cd"},
+        },
+        {
+            "filename": "demo-2.0.tar.gz",
+            "url": "https://files.invalid/demo-2.0.tar.gz",
+            "hashes": {},
+            "requires-python": None,
+            "yanked": True,
+            "core-metadata": False,
+        },
+        {
+            "filename": "demo-3.0.zip",
+            "url": "https://files.invalid/all/demo-3.0.zip",
+            "hashes": {},
+            "requires-python": None,
+            "yanked": False,
+            "core-metadata": True,
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (b"<html>maintenance</html>", "application/json"),
+        (b"[]", "application/json"),
+        (b'{"files": 3}', "application/json"),
+        (b'{"files": [{"url": "x"}]}', "application/json"),
+        (b'{"files": [], "meta": {"api-version": "2.0"}}', "application/vnd.pypi.simple.v1+json"),
+        (b'<meta name="pypi:repository-version" content="2.0">', "text/html"),
+    ],
+)
+def test_what_is_no_page_is_said_to_be_none(content: bytes, content_type: str) -> None:
+    with pytest.raises(NotAPage):
+        read_page(content, content_type, _ADDRESS)
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ({"core-metadata": {"sha256": "AB"}}, "ab"),
+        ({"dist-info-metadata": {"sha256": "cd"}}, "cd"),
+        ({"core-metadata": True}, "*"),
+        ({"core-metadata": {"md5": "ab"}}, "*"),
+        ({"core-metadata": False}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_metadata_file_is_announced_with_or_without_a_digest(file: RawFile, expected: str) -> None:
+    assert announced_metadata(file) == expected
+
+
+@pytest.mark.parametrize(("hashes", "expected"), [({"sha256": "AB"}, "ab"), ({"md5": "ab"}, ""), (None, "")])
+def test_only_a_sha256_counts_as_digest(hashes: dict[str, str], expected: str) -> None:
+    assert sha256_of({"filename": "demo", "hashes": hashes}) == expected

@@ -1,0 +1,69 @@
+"""Keys of plugins, and the many ways to spell one."""
+
+from __future__ import annotations
+
+import pytest
+
+from pm.errors import PmError
+from pm.names import canonical_key, checked_key, is_key, leaf, same_key, shown, spellings
+
+
+@pytest.mark.parametrize("key", ["mem0", "memory/mem0", "Disk-Cleanup", "a", "9router", "agent_memory_es", "a" * 64])
+def test_a_key_is_one_or_two_segments_of_letters_digits_hyphens_and_underscores(key: str) -> None:
+    assert checked_key(key) == key
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a/b/c",
+        "../evil",
+        "a/..",
+        ".hidden",
+        "-r",
+        "_private",
+        "a b",
+        "augmem.hermes",
+        "ключ",
+        "a/",
+        "/a",
+        "a\n",
+        "C:",
+        "a" * 65,
+    ],
+)
+def test_what_could_be_no_folder_below_plugins_is_no_key(text: str) -> None:
+    assert not is_key(text)
+
+
+def test_an_unsafe_name_is_refused_with_its_code_and_made_visible() -> None:
+    """Case archive-path-traversal-03."""
+    with pytest.raises(PmError) as caught:
+        checked_key("../../electron\x1b[2J")
+    error = caught.value
+    assert (error.code, error.message) == ("unsafe-name", "`../../electron\\x1b[2J` is not the key of a plugin")
+
+
+@pytest.mark.parametrize("spelling", ["jovi-metrix", "Jovi_Metrix", "JOVI.METRIX", "jovi--metrix", " jovi_metrix "])
+def test_case_and_separators_do_not_make_another_plugin(spelling: str) -> None:
+    """Cases name-normalisation-03 and name-normalisation-05."""
+    assert same_key(spelling, "Jovi-Metrix")
+
+
+def test_a_category_makes_another_plugin() -> None:
+    assert canonical_key("web/firecrawl") != canonical_key("browser/firecrawl")
+
+
+def test_the_leaf_of_a_key_is_its_last_segment() -> None:
+    assert [leaf("memory/mem0"), leaf("mem0")] == ["mem0", "mem0"]
+
+
+def test_every_spelling_in_a_list_is_found_in_the_order_of_writing() -> None:
+    written = ["other", "Mem_0", "mem-0", "memory/MEM.0", "mem0"]
+    assert spellings(["memory/mem-0", "mem-0"], written) == ("Mem_0", "mem-0", "memory/MEM.0")
+
+
+def test_a_shown_text_hides_nothing_and_is_bounded() -> None:
+    assert shown("a\r\u202eb") == "`a\\r\\u202eb`"
+    assert shown("x" * 300, limit=5) == "`xxxxx…`"

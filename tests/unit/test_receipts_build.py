@@ -1,0 +1,315 @@
+"""A receipt is built from what an operation knows and how it ended: outcome, exit status, steps, changes, no secret."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from admission import (
+    Admitted,
+    Available,
+    Demand,
+    Origin,
+    Problem,
+    Proof,
+    Reason,
+    Refused,
+    Requirement,
+    Step,
+    Undecided,
+    Warning,
+)
+from lockfiles import Artifact, Lock, Owner, Pin
+from pm.errors import PmError
+from pm.receipts import receipt as rows
+from pm.receipts.build import build, noted
+from pm.receipts.codes import CODES, OUTCOMES, code_of, exit_status
+from pm.receipts.receipt import Done, Operation, Receipt, begin, from_json, to_json
+
+STARTED = datetime(2026, 1, 31, 10, 15, 30, 123456, UTC)
+FINISHED = STARTED + timedelta(seconds=1.5)
+CHAT = Owner("plugin", "ws-chat")
+PLUGIN = rows.Plugin("ws-chat", "Chat", "1.0", rows.Source("folder", "./ws-chat"))
+INSTALL = Operation(
+    "install", "0a1b", STARTED, ("hermes", "plugins", "install", "./ws-chat"), argument="./ws-chat", plugin=PLUGIN
+)
+
+
+def built(result: Admitted | Refused | Undecided | PmError | Done, operation: Operation = INSTALL) -> Receipt:
+    return build(operation, result, finished_at=FINISHED)
+
+
+def lock(**versions: str) -> Lock:
+    return Lock(
+        tuple(
+            Pin(
+                name, version, Artifact(f"{name}-{version}-py3-none-any.whl", version[0] * 64, path="x"), owners=(CHAT,)
+            )
+            for name, version in versions.items()
+        )
+    )
+
+
+def test_a_refusal_becomes_this_receipt() -> None:
+    demand = Demand(
+        Requirement("websockets", Origin(CHAT, "plugin.yaml", 7, "pip_dependencies"), ">=16", text="websockets >= 16"),
+        ("websockets >= 16",),
+    )
+    also = Demand(Requirement("websockets", Origin(Owner("core", "hermes-agent"), "METADATA"), "==15.0.1"))
+    reason = Reason(
+        "core-conflict",
+        "the core pins `websockets`",
+        "websockets",
+        (demand,),
+        (Available("15.0.1", "excluded by the plugin"),),
+        also=(also,),
+        proof=Proof(minimal=True, verified=True, search="impossible", complete="impossible"),
+        file="plugin.yaml",
+        line=7,
+        column=5,
+        key="pip_dependencies[0]",
+        hint="websockets>=15",
+    )
+    step = Step("widen", "ws-chat", "accept the core's", "websockets>=15", confirmed=True, effect=("+ a 1",))
+    warning = Warning("core-package-moved", "moves", "idna", "core:hermes-agent")
+
+    assert built(Refused((reason,), (step,), (warning,))) == Receipt(
+        id="0a1b",
+        operation="install",
+        outcome="refused",
+        exit_status=1,
+        summary=(
+            "`Chat` was not installed: it needs a version of `websockets` that Hermes itself does not allow; "
+            "Hermes goes on as before"
+        ),
+        started_at="2026-01-31T10:15:30.123Z",
+        finished_at="2026-01-31T10:15:31.623Z",
+        duration_ms=1500,
+        trigger="cli",
+        plugin=PLUGIN,
+        reasons=(
+            rows.Reason(
+                "core-conflict",
+                "the core pins `websockets`",
+                "websockets",
+                (
+                    rows.Demand(
+                        rows.Owner("plugin", "ws-chat"),
+                        "websockets >= 16",
+                        rows.Place("plugin.yaml", 7, 0, "pip_dependencies"),
+                        ("websockets >= 16",),
+                    ),
+                ),
+                (rows.Available("15.0.1", "excluded by the plugin"),),
+                (rows.Demand(rows.Owner("core", "hermes-agent"), "websockets==15.0.1", rows.Place("METADATA")),),
+                rows.Proof(minimal=True, verified=True, checked_by=rows.CheckedBy("impossible", "impossible")),
+                rows.Place("plugin.yaml", 7, 5, "pip_dependencies[0]"),
+                "websockets>=15",
+                CODES["core-conflict"].what_now,
+            ),
+        ),
+        steps=(
+            rows.Step(
+                "widen",
+                "ws-chat",
+                "websockets>=15",
+                "hermes plugins check ./ws-chat --patch ws-chat.patch",
+                "accept the core's",
+                confirmed=True,
+                effect=("+ a 1",),
+            ),
+            rows.Step(
+                "retry",
+                "ws-chat",
+                "",
+                "hermes plugins install ./ws-chat",
+                "try the same again",
+                confirmed=False,
+                when=CODES["core-conflict"].when,
+            ),
+        ),
+        warnings=(rows.Warning("core-package-moved", "moves", "idna", "core:hermes-agent"),),
+    )
+
+
+def test_an_admission_tells_what_changes_against_the_lock_before() -> None:
+    receipt = built(Admitted(lock(a="1", b="2", d="2")), INSTALL._replace(before=lock(a="1", b="1", c="1")))
+    owners = (rows.Owner("plugin", "ws-chat"),)
+    assert receipt.outcome == "admitted"
+    assert receipt.changes == rows.Changes(
+        added=(rows.Change("d", None, "2", owners),),
+        removed=(rows.Change("c", "1", None, owners),),
+        moved=(rows.Change("b", "1", "2", owners),),
+    )
+    assert receipt.summary == "`Chat` is installed; 1 package moved to another version"
+    assert to_json(receipt)["changes"] == {
+        "added": [{"name": "d", "from": None, "to": "2", "owners": [{"kind": "plugin", "name": "ws-chat"}]}],
+        "removed": [{"name": "c", "from": "1", "to": None, "owners": [{"kind": "plugin", "name": "ws-chat"}]}],
+        "moved": [{"name": "b", "from": "1", "to": "2", "owners": [{"kind": "plugin", "name": "ws-chat"}]}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("result", "outcome", "status", "codes"),
+    [
+        (Undecided("resolution-budget", "no answer", ("search: gave-up",)), "undecided", 3, ("resolution-budget",)),
+        (PmError("index-unreachable", "no answer"), "failed", 3, ("index-unreachable",)),
+        (PmError("busy", "locked"), "failed", 4, ("busy",)),
+        (PmError("managed-environment", "Nix"), "refused", 1, ("managed-environment",)),
+        (PmError("interrupted", "stopped"), "interrupted", 3, ("interrupted",)),
+        (PmError("never-heard-of", "new"), "failed", 3, ("never-heard-of",)),
+        (Done("not-ready", reasons=(Reason("not-admitted", "x"),)), "not-ready", 1, ("not-admitted",)),
+        (Done("unchanged"), "unchanged", 0, ()),
+        (Done("drift"), "drift", 1, ()),
+    ],
+)
+def test_every_end_has_its_outcome_and_exit_status(
+    result: Undecided | PmError | Done, outcome: str, status: int, codes: tuple[str, ...]
+) -> None:
+    receipt = built(result)
+    assert (receipt.outcome, receipt.exit_status, tuple(r.code for r in receipt.reasons)) == (outcome, status, codes)
+
+
+def test_a_failure_keeps_its_place_and_its_hint() -> None:
+    (reason,) = built(
+        PmError("config-unreadable", "a value is missing", hint="add it", file="c", line=3, key="k")
+    ).reasons
+    assert (reason.declared_at, reason.hint) == (rows.Place("c", 3, 0, "k"), "add it")
+
+
+def test_only_a_restart_under_strict_is_a_status_of_its_own() -> None:
+    waiting = INSTALL._replace(generation=rows.Transition(3, 4, restart_required=True))
+    assert built(Done("ready"), waiting).exit_status == 0
+    assert built(Done("ready"), waiting._replace(strict=True)).exit_status == 5
+    assert built(Done("ready"), INSTALL._replace(strict=True)).exit_status == 0
+
+
+def test_a_refusal_always_ends_with_a_step_that_says_what_has_to_change() -> None:
+    bare = built(Refused((Reason("conflict", "x"), Reason("no-wheel", "y"), Reason("no-wheel", "z"))))
+    assert [(step.action, step.confirmed, step.when) for step in bare.steps] == [
+        ("retry", False, f"{CODES['conflict'].when}; {CODES['no-wheel'].when}")
+    ]
+    kept = built(Refused((Reason("conflict", "x"),), (Step("re-enable", "ws-chat", "switch it on", when="it fits"),)))
+    assert [step.action for step in kept.steps] == ["re-enable"]
+    assert [step.action for step in built(Done("drift")).steps] == ["repair"]
+    assert built(Done("unchanged")).steps == ()
+
+
+def test_no_credential_reaches_the_json() -> None:
+    url = "https://alice:s3cret@index.example.invalid/simple?token=t0ken"
+    operation = INSTALL._replace(
+        command=("hermes", "plugins", "install", f"git+{url}"),
+        argument=f"git+{url}",
+        plugin=PLUGIN._replace(source=rows.Source("git", f"git+{url}")),
+        core=url,
+        warnings=(rows.Warning("x", url),),
+        tools={"uv": url},
+    )
+    reason = Reason(
+        "direct-url", f"`a @ {url}`", demands=(Demand(Requirement("a", Origin(CHAT), text=f"a @ {url}"), (url,)),)
+    )
+    text = json.dumps(to_json(built(Refused((reason,)), operation)))
+    assert "index.example.invalid" in text
+    assert [secret for secret in ("alice", "s3cret", "t0ken") if secret in text] == []
+
+
+def test_half_of_a_surrogate_pair_is_no_obstacle() -> None:
+    text = json.dumps(to_json(built(PmError("not-writable", "\udce4"))), ensure_ascii=False)
+    assert text.encode().decode() == text
+
+
+def test_a_note_of_a_declaration_becomes_a_warning_with_its_place() -> None:
+    note = Problem("external-runtime", "not prepared", "plugin.yaml", 3, 1, "python_runtime", "x")
+    assert noted(note, owner="plugin:a") == rows.Warning(
+        "external-runtime", "not prepared", "", "plugin:a", rows.Place("plugin.yaml", 3, 1, "python_runtime"), "x"
+    )
+
+
+@pytest.mark.parametrize(
+    ("operation", "result", "summary"),
+    [
+        ({"dry_run": True}, Admitted(Lock(())), "`Chat` can be installed; this was a dry run, nothing was changed"),
+        ({"name": "check", "dry_run": True}, Admitted(Lock(())), "`Chat` fits"),
+        (
+            {"dry_run": True},
+            Refused((Reason("conflict", "", "a"), Reason("no-wheel", ""))),
+            (
+                "`Chat` cannot be installed: no version of `a` suits it and everything else that is switched on "
+                "(1 more reason below); this was a dry run, nothing was changed"
+            ),
+        ),
+        (
+            {"name": "update", "plugin": None},
+            Refused((Reason("core-conflict", ""),)),
+            (
+                "Hermes was not updated: a plugin needs a version of a package that Hermes itself does not allow; "
+                "Hermes goes on as before"
+            ),
+        ),
+        (
+            {"name": "check", "dry_run": True},
+            PmError("offline", ""),
+            (
+                "`Chat` could not be checked: something that is needed was not downloaded before, "
+                "and the network was not to be used"
+            ),
+        ),
+        ({"name": "enable"}, Done("unchanged"), "`Chat` is switched on already, nothing was to do"),
+        (
+            {"name": "rollback", "plugin": None, "generation": rows.Transition(4, 3, restart_required=True)},
+            Done("rolled-back"),
+            "Hermes went back to generation 3; restart Hermes to use it",
+        ),
+        (
+            {"name": "never-heard-of"},
+            PmError("new-code", ""),
+            "`Chat` was not done: something went wrong; Hermes goes on as before",
+        ),
+    ],
+)
+def test_one_sentence_tells_it_to_everybody(operation: dict[str, object], result: PmError, summary: str) -> None:
+    assert built(result, INSTALL._replace(**operation)).summary == summary  # type: ignore[arg-type]  # rows of a table
+
+
+def test_an_operation_begins_with_an_id_of_its_own() -> None:
+    one, other = (begin("check", ("hermes",), now=STARTED, trigger="dashboard", dry_run=True) for _ in range(2))
+    assert (
+        one._replace(id="")
+        == other._replace(id="")
+        == Operation("check", "", STARTED, ("hermes",), trigger="dashboard", dry_run=True)
+    )
+    assert one.id != other.id
+    assert len(one.id) == 10
+
+
+def test_a_code_that_is_not_in_the_table_has_words_all_the_same() -> None:
+    assert code_of("never-heard-of").outcome == "failed"
+    assert code_of("busy") == CODES["busy"]
+
+
+def test_every_outcome_has_a_documented_exit_status() -> None:
+    assert {name: exit_status(name) for name in OUTCOMES} == {
+        "admitted": 0,
+        "refused": 1,
+        "failed": 3,
+        "undecided": 3,
+        "unchanged": 0,
+        "ready": 0,
+        "not-ready": 1,
+        "removed": 0,
+        "disabled": 0,
+        "rolled-back": 0,
+        "collected": 0,
+        "verified": 0,
+        "drift": 1,
+        "repaired": 0,
+        "exported": 0,
+        "interrupted": 3,
+    }
+
+
+def test_fields_of_a_later_version_are_left_out_when_a_receipt_is_read() -> None:
+    receipt = built(Done("unchanged"))
+    assert from_json(to_json(receipt) | {"later": 1}) == receipt
