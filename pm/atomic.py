@@ -44,7 +44,7 @@ def write_json(path: Path, value: object, *, mode: int = 0o644, durable: bool = 
 
 
 def read_json(path: Path) -> object:
-    """Return what a JSON file holds, or `None` if it is missing or damaged: for caches and other things we can make anew."""
+    """Return what a JSON file holds, or `None` if it is missing or damaged: for what can be made anew."""
     try:
         content: object = json.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -65,5 +65,7 @@ def disk_error(error: OSError, path: Path) -> PmError:
     """Return the `PmError` that an error of the disk means."""
     where = str(error.filename or path)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return PmError("no-space", f"no space is left for `{where}`", file=where, hint="free some space and run it again")
+        return PmError(
+            "no-space", f"no space is left for `{where}`", file=where, hint="free some space and run it again"
+        )
     return PmError("not-writable", f"`{where}` cannot be written: {error.strerror or error}", file=where)

@@ -160,7 +160,7 @@ def _compare_sizes(site: Path, records: dict[str, list[RecordLine]]) -> Iterator
             yield Fault("drift", f"`{name}` has no RECORD", name)
         for line in lines:
             try:
-                size = os.stat(f"{base}/{line.path}").st_size  # noqa: PTH116 - ten thousand of them: a Path each costs more
+                size = os.stat(f"{base}/{line.path}").st_size  # noqa: PTH116 - a Path for each costs more
             except OSError:
                 yield Fault("drift", f"`{line.path}` of `{name}` is missing", name)
                 continue
@@ -169,7 +169,7 @@ def _compare_sizes(site: Path, records: dict[str, list[RecordLine]]) -> Iterator
 
 
 def _collisions(records: dict[str, list[RecordLine]]) -> Iterator[Fault]:
-    """Two distributions that write one path with different content: the last one installed wins, the other is broken."""
+    """Name distributions that write one path with different content: the last one wins, the others are broken."""
     writers: dict[str, dict[str, str]] = {}
     for name, lines in records.items():
         for line in lines:
@@ -196,7 +196,7 @@ def shadowing(
     """Name packages that hide a module of the core, and modules that the standard library hides from everybody.
 
     A package folder wins over a module file beside it, so a distribution's `utils/__init__.py` hides the core's
-    `utils.py`. The standard library comes first on the path: a back-port such as `argparse` is dead weight, not a danger.
+    `utils.py`. The standard library comes first on the path: a back-port such as `argparse` is never imported.
     """
     for name, lines in sorted(records.items()):
         paths = {line.path for line in lines}

@@ -14,7 +14,7 @@ _HEADER = re.compile(r"(?P<key>authorization:\s*(?:basic|bearer|token)\s+)\S+", 
 
 
 def redact(text: str) -> str:
-    """Return the text with the user part of addresses, secret query values and authorization headers replaced by `****`."""
+    """Return the text with the user part of addresses, secret query values and authorization headers taken out."""
     text = _USERINFO.sub(lambda match: f"{match['scheme']}****@", text)
     text = _QUERY_SECRET.sub(lambda match: f"{match['key']}****", text)
     return _HEADER.sub(lambda match: f"{match['key']}****", text)

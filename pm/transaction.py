@@ -37,7 +37,7 @@ class Replacement(NamedTuple):
     tree: Path | None = None
     """A finished folder on the same file system that takes the place; `None` with no content removes what is there."""
     expected: str | None = None
-    """The digest that a file had when this was decided; another one now is `config-changed`. Empty: it was not there."""
+    """The digest that a file had when this was decided; another one now is `config-changed`; empty for no file."""
 
 
 class _Entry(NamedTuple):
@@ -249,7 +249,7 @@ def _is_committed(places: Places, journal: dict[str, object]) -> bool:
     after = pointer.get("after") if isinstance(pointer, dict) else None
     if after is None:
         return journal.get("committed") is True
-    return digest_file(places.pointer) == after
+    return digest_file(places.pointer) == str(after)
 
 
 def _park(places: Places, operation: str, details: tuple[str, ...]) -> Recovered:

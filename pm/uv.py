@@ -23,20 +23,38 @@ def uv_binary() -> Path:
 
 def find_python(request: str) -> Path | None:
     """Return an installed interpreter that a request (`3.12`, `>=3.11,<3.14`) admits; nothing is downloaded."""
-    command = [uv_binary(), "python", "find", "--no-project", "--no-config", "--system", "--no-python-downloads", request]
+    command: list[str | Path] = [
+        uv_binary(),
+        "python",
+        "find",
+        "--no-project",
+        "--no-config",
+        "--system",
+        "--no-python-downloads",
+        request,
+    ]
     done = processes.run(command, seconds=60)
     return Path(done.stdout.strip()) if done.status == 0 and done.stdout.strip() else None
 
 
 def create_environment(places: Places, folder: Path, interpreter: Path) -> None:
     """Make an empty environment for an interpreter at its final place; raise `PmError` (`build-failed`)."""
-    command = [uv_binary(), "venv", "--quiet", "--no-project", "--no-config", "--python", interpreter, folder]
+    command: list[str | Path] = [
+        uv_binary(),
+        "venv",
+        "--quiet",
+        "--no-project",
+        "--no-config",
+        "--python",
+        interpreter,
+        folder,
+    ]
     _run(places, command, "an environment could not be made")
 
 
 def sync(places: Places, folder: Path, lock: Path, *, offline: bool) -> None:
-    """Install a lock into an environment, verified by its hashes; raise `PmError` (`build-failed`) with uv's own words."""
-    command = [uv_binary(), "pip", "sync", "--quiet", "--no-config", "--preview-features", "pylock"]
+    """Install a lock into an environment, verified by its hashes; raise `PmError` (`build-failed`)."""
+    command: list[str | Path] = [uv_binary(), "pip", "sync", "--quiet", "--no-config", "--preview-features", "pylock"]
     command += ["--python", folder / "bin" / "python", "--no-build"]
     command += ["--offline"] if offline else []
     _run(places, [*command, lock], "the lock could not be installed")
