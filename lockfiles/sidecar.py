@@ -30,6 +30,16 @@ def from_json(value: object) -> Lock:
     return Lock(_pins(rows), *_texts(inputs))
 
 
+def pin_to_json(pin: Pin) -> object:
+    """Return one pin as lists, texts and numbers."""
+    return _pin_row(pin)
+
+
+def pin_from_json(value: object) -> Pin:
+    """Return the pin that `pin_to_json` was given; raise `InvalidLock` for anything else."""
+    return _pin(_row(value, len(Pin._fields)))
+
+
 def _pin_row(pin: Pin) -> list[object]:
     owners = [list(owner) for owner in pin.owners]
     edges = [[edge.name, edge.specifier, list(edge.extras), edge.marker, edge.extra] for edge in pin.edges]

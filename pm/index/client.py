@@ -137,6 +137,31 @@ class Index:
         pins = [pin for pin in lock.pins if pin.artifact.path]
         return adopt(pins, wheels, {pin.name: list(self._places(pin)) for pin in pins})
 
+    def download(self, name: str, version: str) -> Path:
+        """Return the whole file of a known version, verified and kept in the cache.
+
+        Raise `PmError` (`offline`, `index-unreachable`, `hash-mismatch`).
+        """
+        self._load_listings()
+        file = self._listing(name).file(version)
+        if file is None:
+            raise PmError("no-wheel", f"no file of {name} {version} can be used")
+        if file.local:
+            return Path(file.local)
+        kept = self._cache / "wheels" / (file.sha256 or "unknown") / file.filename
+        if not kept.is_file():
+            if self._terms.offline:
+                raise PmError("offline", f"`--offline` forbids to fetch `{file.filename}`, and the cache lacks it")
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            import threading
+
+            reader = self._ready_reader()
+            if self._transport is not None:
+                self._transport.cancelled = threading.Event()
+            with reader.downloaded(file) as path:
+                path.replace(kept)
+        return kept
+
     def _places(self, pin: Pin) -> Iterator[Path]:
         """Yield the files that may be what a pin means: of folders, of local indexes, of builds."""
         yield from (Path(file.path) for file in self._folder_files.get(pin.name, ()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -164,6 +165,10 @@ class Reader:
             return Artifact(file.filename, found.sha256, "", place, found.size, file.upload_time), found.metadata
         found = self._remote.retrieve(file, name)
         return Artifact(file.filename, found.sha256, file.url, "", found.size, file.upload_time), found.metadata
+
+    def downloaded(self, file: ListedFile) -> AbstractContextManager[Path]:
+        """Provide a whole file of an index, verified, for as long as the context lasts."""
+        return self._remote.downloaded(file)
 
     def _built(self, file: ListedFile, name: str) -> Path:
         if self._workshop is None:
