@@ -332,9 +332,12 @@ def _shared(wanted: Sequence[int], words: Sequence[int], width: int) -> list[int
 
 
 def _terminal_width(stream: TextIO) -> int:
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
     try:
-        return int(os.environ.get("COLUMNS", "")) or os.get_terminal_size(stream.fileno()).columns
-    except (ValueError, OSError):
+        return os.get_terminal_size(stream.fileno()).columns or _WITHOUT_TERMINAL
+    except OSError:
         return _WITHOUT_TERMINAL
 
 

@@ -70,7 +70,9 @@ def _said(operation: Operation, outcome: str) -> str:
 
 def _subject(operation: Operation) -> str:
     plugin = operation.plugin
-    return f"`{plugin.name or plugin.key}`" if plugin else "Hermes"
+    # A source that could not be read has no name yet; what the operator called it is known.
+    named = plugin.name or plugin.key if plugin else operation.argument
+    return f"`{named}`" if named else "Hermes"
 
 
 def _because(operation: Operation, reasons: tuple[Reason, ...]) -> str:
@@ -79,7 +81,7 @@ def _because(operation: Operation, reasons: tuple[Reason, ...]) -> str:
     first = reasons[0]
     package = f"`{first.package}`" if first.package else "a package"
     code = code_of(first.code)
-    said = code.because.format(it="it" if operation.plugin else "a plugin", package=package)
+    said = code.because.format(it="it" if operation.plugin or operation.argument else "a plugin", package=package)
     more = len(reasons) - 1
     return said + (f" ({more} more reason{'s' if more > 1 else ''} below)" if more else "")
 

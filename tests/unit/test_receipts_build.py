@@ -241,7 +241,7 @@ def test_a_note_of_a_declaration_becomes_a_warning_with_its_place() -> None:
             ),
         ),
         (
-            {"name": "update", "plugin": None},
+            {"name": "update", "plugin": None, "argument": ""},
             Refused((Reason("core-conflict", ""),)),
             (
                 "Hermes was not updated: a plugin needs a version of a package that Hermes itself does not allow; "
@@ -256,9 +256,19 @@ def test_a_note_of_a_declaration_becomes_a_warning_with_its_place() -> None:
                 "and the network was not to be used"
             ),
         ),
+        (
+            {"plugin": None},
+            PmError("unsafe-archive", ""),
+            "`./ws-chat` was not installed: the archive tries to write where it must not; Hermes goes on as before",
+        ),
         ({"name": "enable"}, Done("unchanged"), "`Chat` is switched on already, nothing was to do"),
         (
-            {"name": "rollback", "plugin": None, "generation": rows.Transition(4, 3, restart_required=True)},
+            {
+                "name": "rollback",
+                "plugin": None,
+                "argument": "",
+                "generation": rows.Transition(4, 3, restart_required=True),
+            },
             Done("rolled-back"),
             "Hermes went back to generation 3; restart Hermes to use it",
         ),
