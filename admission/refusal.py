@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from admission.complete import Leaf, Verdict, decide_completely, roots_of
-from admission.decision import Available, Demand, Need, Proof, Reason, Refused, Undecided
+from admission.decision import Available, Demand, Need, Proof, Reason, Refused
 from admission.question import Question
-from admission.search import Searched
 from admission.universe import INVALID, Arc, Root, Universe
 from admission.versions import bits
 
@@ -27,24 +26,18 @@ class _Core(NamedTuple):
     """What must be read to know whether it is minimal."""
 
 
-def refuse(question: Question, universe: Universe, searched: Searched) -> Refused | Need | Undecided:
-    """Return the refusal of an impossible set, with one reason for each independent conflict."""
+def refuse(question: Question, universe: Universe, verdict: Verdict, *, search: str) -> Refused | Need:
+    """Return the refusal of a set that `verdict` calls impossible, with one reason for each independent conflict."""
     reasons: list[Reason] = []
     remaining: tuple[Root, ...] = universe.roots
-    while len(reasons) < _MOST_CONFLICTS:
-        verdict = decide_completely(universe.restricted(remaining), remaining, question.budget)
-        if verdict.outcome != "impossible":
-            break
+    while verdict.outcome == "impossible" and len(reasons) < _MOST_CONFLICTS:
         core = _minimised(universe, verdict, question.budget)
         if core.unread is not None and not question.frozen:
             return core.unread
-        reasons.append(_explained(universe, core, searched))
+        reasons.append(_explained(universe, core, search))
         # another conflict is independent only if it needs none of these roots
         remaining = tuple(root for root in remaining if root not in core.roots)
-    if not reasons:
-        return Undecided(
-            "resolution-budget", "the set is impossible, and no part of it could be shown to be so within the budget"
-        )
+        verdict = decide_completely(universe.restricted(remaining), remaining, question.budget)
     return Refused(tuple(reasons))
 
 
@@ -75,12 +68,12 @@ def _dropped_first(root: Root) -> tuple[object, ...]:
     return (kind in ("core", "core-extra"), root.position)
 
 
-def _explained(universe: Universe, core: _Core, searched: Searched) -> Reason:
+def _explained(universe: Universe, core: _Core, search: str) -> Reason:
     again = decide_completely(universe.restricted(core.roots), core.roots, _VERIFY_BUDGET)
     proof = Proof(
         minimal=core.minimal,
         verified=again.outcome == "impossible",
-        search=searched.outcome,
+        search=search,
         complete="impossible",
     )
     restricted = universe.restricted(core.roots)

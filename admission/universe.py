@@ -9,9 +9,9 @@ from admission.facts import Candidate, Facts, Page
 from admission.question import ConstraintSet
 from admission.requirement import Requirement
 from admission.versions import VersionSets, bits
-from lockfiles import Edge
+from lockfiles.graph import requirement_of
 
-__all__ = ["INVALID", "Arc", "PackageSets", "Root", "Universe", "Unknown", "edge_text", "is_exact", "root_order"]
+__all__ = ["INVALID", "Arc", "PackageSets", "Root", "Universe", "Unknown", "is_exact", "root_order"]
 
 
 INVALID = "(unreadable metadata)"
@@ -182,9 +182,9 @@ class Universe:
                 continue
             if edge.name not in self.core_names:
                 mask = self.package(edge.name).sets.select(edge.specifier)
-                yield Arc(edge.name, edge.extras, mask, is_exact(edge.specifier), edge_text(edge))
+                yield Arc(edge.name, edge.extras, mask, is_exact(edge.specifier), requirement_of(edge))
             elif not self.core_fits(edge.specifier):
-                yield Arc(edge.name, (), 0, exact=False, text=edge_text(edge))
+                yield Arc(edge.name, (), 0, exact=False, text=requirement_of(edge))
 
     def core_fits(self, specifier: str) -> bool:
         """Judge a demand on the core itself, which is a gate and never searched."""
@@ -211,12 +211,6 @@ class Universe:
         mask &= ~(preferred & package.free)
         yield from bits(mask & package.free)
         yield from bits(mask & ~package.free)
-
-
-def edge_text(edge: Edge) -> str:
-    """Return an edge as a person writes it."""
-    extras = f"[{','.join(edge.extras)}]" if edge.extras else ""
-    return f"{edge.name}{extras}{edge.specifier}"
 
 
 def root_order(requirement: Requirement) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ decision agrees; what neither can show within the budget is `Undecided`, never a
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from admission.decision import Admitted, Decision, Need, Refused, Undecided
 from admission.facts import Facts
@@ -17,7 +17,10 @@ from admission.question import Question
 from admission.search import Assignment, Searched, reachable, search
 from admission.universe import Universe, Unknown
 
-__all__ = ["Solved", "decide", "solve"]
+if TYPE_CHECKING:
+    from admission.complete import Verdict  # the complete decision is imported where a search fails
+
+__all__ = ["Impossible", "Solved", "decide", "solve"]
 
 
 class Solved(NamedTuple):
@@ -26,6 +29,14 @@ class Solved(NamedTuple):
     chosen: Assignment
     search: str
     """`found`, or `complete` when only the complete decision found it."""
+
+
+class Impossible(NamedTuple):
+    """Both decisions agree, or the complete one alone needed fewer facts, that there is no solution."""
+
+    search: str
+    """What the search said (`Proof.search`)."""
+    verdict: Verdict
 
 
 def decide(question: Question, facts: Facts) -> Decision:
@@ -40,10 +51,10 @@ def decide(question: Question, facts: Facts) -> Decision:
     if need is not None:
         return need
     answer = solve(universe, question.budget)
-    if isinstance(answer, Searched):
+    if isinstance(answer, Impossible):
         from admission.refusal import refuse
 
-        return refuse(question, universe, answer)
+        return refuse(question, universe, answer.verdict, search=answer.search)
     if not isinstance(answer, Solved):
         return answer
     extras = reachable(universe, universe.roots, answer.chosen)
@@ -56,8 +67,8 @@ def decide(question: Question, facts: Facts) -> Decision:
     return Admitted(lock, notices(question, universe, answer.chosen), answer.search)
 
 
-def solve(universe: Universe, budget: int) -> Solved | Searched | Need | Undecided:
-    """Search, and where the search finds nothing decide completely; `Searched` means that it is impossible."""
+def solve(universe: Universe, budget: int) -> Solved | Impossible | Need | Undecided:
+    """Search, and where the search finds nothing decide completely."""
     need = None
     try:
         searched = search(universe, universe.roots, min(budget, _SEARCH_ROUNDS))
@@ -70,7 +81,7 @@ def solve(universe: Universe, budget: int) -> Solved | Searched | Need | Undecid
 
     verdict = decide_completely(universe, universe.roots, budget)
     if verdict.outcome == "impossible":
-        return searched
+        return Impossible(searched.outcome, verdict)
     if need is not None:
         # the search goes on with more facts, so that what it finds does not depend on what happened to be known
         return need

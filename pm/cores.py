@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from admission import Candidate, Core, Declaration, Need, Origin, Owner, Requirement, Target, canonical_name
 from lockfiles import Artifact, Edge, Pin, sidecar
+from lockfiles.graph import requirement_of
 from pm.errors import PmError
 from pm.index import Index
+from pm.index.folders import place_in_state, sha256_of
 from pm.places import Places
 from pm.reading.stored import Rules, declaration_from_json, declaration_to_json
 
@@ -126,7 +127,7 @@ def _is_current(recorded: Mapping[str, Any]) -> bool:
     from pm.embedded import embedded_core_wheel
 
     pin = sidecar.pin_from_json(recorded["pin"])
-    return pin.artifact.sha256 == _sha256(embedded_core_wheel())
+    return pin.artifact.sha256 == sha256_of(embedded_core_wheel())
 
 
 def _embedded(places: Places, target: Target) -> HostedCore:
@@ -135,9 +136,10 @@ def _embedded(places: Places, target: Target) -> HostedCore:
     from pm.reading.bundled import read_bundled
 
     wheel = embedded_core_wheel()
-    sha256 = _sha256(wheel)
-    _copy_to_state(wheel, places.wheels / sha256[:16] / wheel.name)
-    artifact = Artifact(wheel.name, sha256, path=f"../../wheels/{sha256[:16]}/{wheel.name}", size=wheel.stat().st_size)
+    sha256 = sha256_of(wheel)
+    place = place_in_state(sha256, wheel.name)
+    _copy_to_state(wheel, places.wheels.joinpath(*PurePosixPath(place).parts[-2:]))
+    artifact = Artifact(wheel.name, sha256, path=place, size=wheel.stat().st_size)
     name = wheel.name.split("-")[0].replace("_", "-")
     candidate = _read_candidate(metadata_of_wheel(wheel, name), artifact, target)
     bundled = read_bundled(wheel, Rules(frozenset({HOST_NAME, candidate.name}), cache_directory=places.cache / "read"))
@@ -151,10 +153,6 @@ def _copy_to_state(wheel: Path, kept: Path) -> None:
 
     if not kept.exists():
         write_bytes(kept, wheel.read_bytes(), durable=True)
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 # -- a release
@@ -250,7 +248,6 @@ def _core_of(candidate: Candidate, extras: tuple[str, ...], *, speaks: str = "")
 
 def _requirement(edge: Edge, name: str) -> Requirement:
     owner = Owner("core-extra", edge.extra) if edge.extra else Owner("core", name)
-    extras = f"[{','.join(edge.extras)}]" if edge.extras else ""
     key = f"Requires-Dist; extra == '{edge.extra}'" if edge.extra else "Requires-Dist"
     # the edge was judged for the target, so no marker is carried on
     return Requirement(
@@ -258,7 +255,7 @@ def _requirement(edge: Edge, name: str) -> Requirement:
         origin=Origin(owner, "METADATA", 0, key),
         specifier=edge.specifier,
         extras=edge.extras,
-        text=f"{edge.name}{extras}{edge.specifier}",
+        text=requirement_of(edge),
     )
 
 

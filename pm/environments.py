@@ -15,6 +15,7 @@ from pm.atomic import disk_error, write_bytes
 from pm.errors import PmError
 from pm.interpreter import Interpreter
 from pm.places import Places
+from pm.sources import Sources
 
 LOCK_NAME = "pylock.toml"
 
@@ -32,10 +33,13 @@ class Fault(NamedTuple):
     """Worth a warning and no refusal."""
 
 
-def build_environment(places: Places, number: int, interpreter: Interpreter, lock_text: str, *, offline: bool) -> Path:
+def build_environment(
+    places: Places, number: int, interpreter: Interpreter, lock_text: str, *, sources: Sources | None
+) -> Path:
     """Build `generations/<number>` with uv and return its folder; nothing else is touched, and nothing of it is run.
 
-    Raise `PmError` (`build-failed`, `no-space`, `not-writable`); then the folder is gone again.
+    Without sources it is built from uv's cache alone. Raise `PmError` (`build-failed`, `no-space`, `not-writable`);
+    then the folder is gone again.
     """
     folder = places.generation(number)
     try:
@@ -43,13 +47,16 @@ def build_environment(places: Places, number: int, interpreter: Interpreter, loc
         uv.create_environment(places, folder, interpreter.path)
         lock = folder / LOCK_NAME
         write_bytes(lock, lock_text.encode())
-        uv.sync(places, folder, lock, offline=offline)
+        uv.sync(places, folder, lock, sources)
     except OSError as error:
         discard_environment(folder)
         raise disk_error(error, folder) from error
     except PmError as error:
+        full = _no_space(folder.parent)
         discard_environment(folder)
-        raise _no_space(folder.parent) or error from error
+        if full is not None:
+            raise full from error
+        raise
     return folder
 
 

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,32 +63,35 @@ class Recovered(NamedTuple):
     """For `parked`: the paths that are neither as before nor as planned, and where the journal lies."""
 
 
-def commit(
-    places: Places,
-    replacements: Sequence[Replacement],
-    pointer: bytes | None,
-    *,
-    operation: str,
-    before_commit: Callable[[], None] = lambda: None,
-) -> None:
+def commit(places: Places, replacements: Sequence[Replacement], pointer: bytes | None, *, operation: str) -> None:
     """Apply the replacements and then the pointer; if anything fails before the pointer, nothing has changed.
 
     Raise `PmError` (`config-changed`, `no-space`, `not-writable`).
     """
-    entries = [_stage(number, replacement) for number, replacement in enumerate(replacements)]
-    journal = {
-        "schema": SCHEMA,
-        "operation": operation,
-        "committed": False,
-        "pointer": {"before": digest_file(places.pointer), "after": _digest(pointer) if pointer is not None else None},
-        "replacements": [entry._asdict() for entry in entries],
-    }
+    before, after = digest_file(places.pointer), _digest(pointer) if pointer is not None else None
+    if after == before:
+        # an equal pointer could not tell whether it was written: the journal itself says so then
+        pointer = after = None
+    entries: list[_Entry] = []
     try:
+        for replacement in replacements:
+            _stage(replacement, entries)
+        journal = {
+            "schema": SCHEMA,
+            "operation": operation,
+            "committed": False,
+            "pointer": {"before": before, "after": after},
+            "replacements": [entry._asdict() for entry in entries],
+        }
         write_json(places.journal, journal, durable=True)
+    except PmError:
+        for entry in entries:
+            _discard(Path(entry.staged))
+        raise
+    try:
         for entry in entries:
             _apply(entry)
         _sync_parents(entries)
-        before_commit()
         if pointer is not None:
             write_bytes(places.pointer, pointer, durable=True)
         else:
@@ -105,6 +107,7 @@ def commit(
 
 def recover(places: Places) -> Recovered:
     """Finish or undo what an interrupted transaction left; safe to call at any time under the install lock."""
+    _sweep(places)
     if not places.journal.exists():
         return Recovered("nothing")
     journal = read_json(places.journal)
@@ -142,11 +145,11 @@ def _digest(content: bytes) -> str:
 # -- staging
 
 
-def _stage(number: int, replacement: Replacement) -> _Entry:
-    """Put the new content beside its place, and say in an entry how to go there and back."""
+def _stage(replacement: Replacement, entries: list[_Entry]) -> None:
+    """Put the new content beside its place, and add an entry that says how to go there and back."""
     path = replacement.path
     is_file = replacement.content is not None or (replacement.tree is None and path.is_file())
-    stem = path.with_name(f".{path.name}.pm-{os.getpid()}-{number}")
+    stem = path.with_name(f".{path.name}.pm-{os.urandom(6).hex()}")
     staged, kept = stem.with_name(stem.name + ".new"), stem.with_name(stem.name + ".old")
     before = digest_file(path) if is_file else _inode(path)
     if replacement.expected is not None and before != replacement.expected:
@@ -168,7 +171,7 @@ def _stage(number: int, replacement: Replacement) -> _Entry:
             after = _inode(staged)
     except OSError as error:
         raise disk_error(error, path) from error
-    return _Entry(str(path), "file" if is_file else "tree", before, after, str(staged), str(kept))
+    entries.append(_Entry(str(path), "file" if is_file else "tree", before, after, str(staged), str(kept)))
 
 
 def _inode(path: Path) -> str:
@@ -252,6 +255,13 @@ def _is_committed(places: Places, journal: dict[str, object]) -> bool:
     return digest_file(places.pointer) == str(after)
 
 
+def _sweep(places: Places) -> None:
+    """Remove half-written pointers and journals: whoever wrote them was killed, since the install lock is ours."""
+    for file in (places.pointer, places.journal):
+        for leftover in places.state.glob(f".{file.name}.*.tmp"):
+            leftover.unlink(missing_ok=True)
+
+
 def _park(places: Places, operation: str, details: tuple[str, ...]) -> Recovered:
     """Set a journal aside that can neither be finished nor undone; the selected generation runs on."""
     content = places.journal.read_bytes()
@@ -259,8 +269,3 @@ def _park(places: Places, operation: str, details: tuple[str, ...]) -> Recovered
     places.journal.rename(parked)
     sync_folder(places.state)
     return Recovered("parked", operation, (*details, str(parked)))
-
-
-def pretty_json(value: object) -> bytes:
-    """Return JSON as people read it: pointer, record and receipts are files that are looked at."""
-    return (json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()

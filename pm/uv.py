@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from pm import processes
 from pm.errors import PmError
 from pm.places import Places
+from pm.sources import Sources
 
 
 def uv_binary() -> Path:
@@ -39,41 +39,30 @@ def find_python(request: str) -> Path | None:
 
 def create_environment(places: Places, folder: Path, interpreter: Path) -> None:
     """Make an empty environment for an interpreter at its final place; raise `PmError` (`build-failed`)."""
-    command: list[str | Path] = [
-        uv_binary(),
-        "venv",
-        "--quiet",
-        "--no-project",
-        "--no-config",
-        "--python",
-        interpreter,
-        folder,
-    ]
-    _run(places, command, "an environment could not be made")
+    command: list[str | Path] = [uv_binary(), "venv", "--quiet", "--no-project", "--no-config"]
+    command += ["--python", interpreter, folder]
+    _run(places, command, {}, "an environment could not be made")
 
 
-def sync(places: Places, folder: Path, lock: Path, *, offline: bool) -> None:
-    """Install a lock into an environment, verified by its hashes; raise `PmError` (`build-failed`)."""
+def sync(places: Places, folder: Path, lock: Path, sources: Sources | None) -> None:
+    """Install a lock into an environment, verified by its hashes; without sources from uv's cache alone.
+
+    Raise `PmError` (`build-failed`).
+    """
     command: list[str | Path] = [uv_binary(), "pip", "sync", "--quiet", "--no-config", "--preview-features", "pylock"]
     command += ["--python", folder / "bin" / "python", "--no-build"]
-    command += ["--offline"] if offline else []
-    _run(places, [*command, lock], "the lock could not be installed")
+    command += ["--offline"] if sources is None else []
+    asked = sources.environment_for_uv() if sources is not None else {}
+    _run(places, [*command, lock], asked, "the lock could not be installed")
 
 
-def _run(places: Places, command: list[str | Path], failure: str) -> None:
-    done = processes.run(command, environment=_environment(places), directory=places.state)
+def _run(places: Places, command: list[str | Path], asked: Mapping[str, str], failure: str) -> None:
+    # our own cache, never the user's: a file edited in a generation would be edited in every environment of theirs
+    ours = {"UV_CACHE_DIR": str(places.cache / "uv"), "UV_NO_PROGRESS": "1"}
+    environment = processes.scrubbed_environment() | dict(asked) | ours
+    done = processes.run(command, environment=environment, directory=places.state)
     if done.status != 0:
         raise PmError("build-failed", f"{failure}: {_tail(done.stderr)}")
-
-
-def _environment(places: Places, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return what uv may know: the passed variables, our own cache, pip's certificates where uv has none of its own."""
-    source = os.environ if environ is None else environ
-    environment = processes.scrubbed_environment(source, UV_CACHE_DIR=str(places.cache / "uv"), UV_NO_PROGRESS="1")
-    certificates = source.get("SSL_CERT_FILE") or source.get("PIP_CERT")
-    if certificates:
-        environment["SSL_CERT_FILE"] = certificates
-    return environment
 
 
 def _tail(text: str, lines: int = 12) -> str:

@@ -112,7 +112,7 @@ def _drop_old(directory: Path, kept_generations: Collection[int]) -> None:
 def _made_one_of(path: Path, generations: Collection[int]) -> bool:
     try:
         generation = load(path).generation
-    except InvalidReceipt:
+    except (InvalidReceipt, PmError):  # damaged, or another process has dropped it
         return False
     return generation.after in generations and generation.after != generation.before
 
