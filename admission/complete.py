@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from admission.search import Assignment, reachable
+from admission.assignment import Assignment, reachable
 from admission.universe import Arc, Root, Universe, Unknown, is_exact
 from admission.versions import bits
 from lockfiles import Edge
@@ -267,6 +267,8 @@ class _Solver:
             for variable, domain in self._domains.items()
             if not domain & _ABSENT and not variable.endswith("]")
         }
+        if self._post_unvouched(chosen):
+            return None
         unread = tuple(
             (name, self._universe.package(name).page.versions[position])
             for name, position in sorted(chosen.items())
@@ -304,8 +306,8 @@ class _Solver:
             if name in reached
             and self._universe.package(name).conditional >> position & 1
             and not self._is_pinned_by_root(name, position)
-            and not self._is_pinned(name, position, {other: chosen[other] for other in reached})
-            for rule in self._support({name}, name, 2 << position, exact=position)
+            and not self._is_pinned(name, position, {other: chosen[other] for other in self._reached(chosen, name)})
+            for rule in self._support(self._only_through(name), name, 2 << position, exact=position)
         ]
         for name in unneeded:
             rules += self._support(set(unneeded), name, self._full[name] & ~_ABSENT, exact=None)
@@ -343,12 +345,39 @@ class _Solver:
             for variable in pending:
                 self._expand(variable)
 
-    def _reached(self, chosen: Assignment) -> set[str]:
+    def _post_unvouched(self, chosen: Assignment) -> bool:
+        """Rule out versions that nobody could vouch for, whatever is still unread: every root is on that package."""
+        names = {root.requirement.name for root in self._roots}
+        if len(names) > 1:
+            return False
+        return self._post_new(
+            _Rule({name: 2 << position}, Leaf(name=name, versions=1 << position))
+            for name, position in chosen.items()
+            if name in names
+            and self._universe.package(name).conditional >> position & 1
+            and not self._is_pinned_by_root(name, position)
+        )
+
+    def _only_through(self, name: str) -> set[str]:
+        """Return the packages that are needed, if at all, because of this one: they cannot vouch for it."""
+        reached: set[str] = set()
+        pending = [root.requirement.name for root in self._roots]
+        while pending:
+            other = pending.pop()
+            if other == name or other in reached:
+                continue
+            reached.add(other)
+            for candidate in self._universe.facts.candidates.get(other, {}).values():
+                pending.extend(edge.name for edge in candidate.requires)
+        return {variable for variable in self._domains if not variable.endswith("]")} - reached
+
+    def _reached(self, chosen: Assignment, closed: str = "") -> set[str]:
+        """Return what the roots reach without the demands of the closed package."""
         reached: set[str] = set()
         pending = [root.requirement.name for root in self._roots]
         while pending:
             name = pending.pop()
-            if name not in reached:
+            if name not in reached and name != closed:
                 reached.add(name)
                 pending.extend(edge.name for edge in self._active(name, chosen[name]))
         return reached

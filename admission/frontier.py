@@ -1,25 +1,37 @@
-"""Name what must be known before a search is worth starting: the roots' way down along the best candidates."""
+"""Go down from the roots along the best candidates: what must be known before a search is worth starting, or its end.
+
+Where nothing on the way had to be taken back, the walk has found the assignment that a search would look for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from admission.decision import Need
 from admission.universe import Root, Universe, Unknown
 
-__all__ = ["frontier"]
+__all__ = ["Walk", "frontier"]
 
 
-def frontier(universe: Universe, roots: Sequence[Root]) -> Need | None:
-    """Return the pages and candidates that the likely solution touches and nobody has read; `None` if all are known.
+class Walk(NamedTuple):
+    """How far the way down led."""
 
-    The likely solution takes for each package the first version that all demands seen so far accept.
-    """
+    need: Need | None
+    """The pages and candidates that the likely solution touches and nobody has read; `None` if all are known."""
+    likely: Mapping[str, int]
+    """Package → position, if each was taken once and kept; else empty. Still to be verified demand by demand."""
+
+
+def frontier(universe: Universe, roots: Sequence[Root]) -> Walk:
+    """Walk down from the roots, taking for each package the first version that all demands seen so far accept."""
     pages: set[str] = set()
     unread: set[tuple[str, str]] = set()
     masks: dict[str, int] = {}
     extras: dict[str, set[str]] = {}
     visited: set[tuple[str, int, str]] = set()
+    taken: dict[str, set[int]] = {}
+    impossible = False
     pending: list[str] = []
     for root in roots:
         try:
@@ -36,7 +48,9 @@ def frontier(universe: Universe, roots: Sequence[Root]) -> Need | None:
         mask = masks[name] & (package.free or package.conditional)
         position = next(iter(universe.in_order(name, mask)), None)
         if position is None:
+            impossible = True
             continue
+        taken.setdefault(name, set()).add(position)
         for extra in sorted(extras[name]):
             if (name, position, extra) in visited:
                 continue
@@ -51,9 +65,10 @@ def frontier(universe: Universe, roots: Sequence[Root]) -> Need | None:
                 masks[arc.name] = masks.get(arc.name, -1) & arc.mask
                 extras.setdefault(arc.name, {""}).update(arc.extras)
                 pending.append(arc.name)
-    if not pages and not unread:
-        return None
-    return Need(tuple(sorted(pages)), tuple(sorted(unread)))
+    if pages or unread:
+        return Walk(Need(tuple(sorted(pages)), tuple(sorted(unread))), {})
+    kept = not impossible and all(len(positions) == 1 for positions in taken.values())
+    return Walk(None, {name: min(positions) for name, positions in taken.items()} if kept else {})
 
 
 def _unknown_pages(universe: Universe, name: str, position: int, extra: str) -> set[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
+from admission.assignment import Assignment
 from admission.question import Question
-from admission.search import Assignment
 from admission.universe import Universe
 from lockfiles import Edge, Lock, Owner, Pin
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from admission.assignment import Assignment
 from admission.decision import Warning as Notice
 from admission.question import Question
-from admission.search import Assignment
 from admission.universe import Arc, Universe
 from admission.versions import bits, newest
 

@@ -8,19 +8,17 @@ What it calls impossible is only a hint. On graphs with a cycle between candidat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, ResolutionTooDeep, Resolver
 from resolvelib.resolvers import RequirementInformation
 from resolvelib.structs import State
 
+from admission.assignment import Assignment, reachable
 from admission.universe import Arc, Root, Universe
 
-__all__ = ["Assignment", "Searched", "reachable", "search"]
-
-Assignment = Mapping[str, int]
-"""Package → position of the chosen version."""
+__all__ = ["Searched", "search"]
 
 
 class Searched(NamedTuple):
@@ -82,46 +80,6 @@ def _split(arc: Arc) -> Iterator[_Demand]:
     yield _Demand(arc.name, arc)
     for extra in arc.extras:
         yield _Demand(f"{arc.name}[{extra}]", arc)
-
-
-def reachable(universe: Universe, roots: Iterable[Root], chosen: Assignment) -> dict[str, set[str]] | None:
-    """Return package → extras that the roots reach in an assignment, or `None` if it does not satisfy a demand.
-
-    This is the check that every solution must pass, whoever found it.
-    """
-    extras: dict[str, set[str]] = {}
-    exact: dict[str, int] = {}
-    pending = [universe.root_arc(root) for root in roots]
-    met: list[Arc] = []
-    while pending:
-        arc = pending.pop()
-        met.append(arc)
-        position = chosen.get(arc.name)
-        if position is None or not arc.mask >> position & 1:
-            return None
-        if arc.exact:
-            exact[arc.name] = exact.get(arc.name, 0) | arc.mask
-        new = set(arc.extras) - extras.get(arc.name, set())
-        first = arc.name not in extras
-        extras.setdefault(arc.name, set()).update(arc.extras)
-        for extra in new | {""} if first else new:
-            pending.extend(universe.arcs(arc.name, position, extra))
-    for name in extras:
-        package = universe.package(name)
-        allowed = package.free | package.conditional & _exact_mask(universe, name, exact, roots)
-        if not allowed >> chosen[name] & 1:
-            return None
-    return extras
-
-
-def _exact_mask(universe: Universe, name: str, exact: Mapping[str, int], roots: Iterable[Root]) -> int:
-    if universe.constraints.policy.prerelease != "direct-opt-in":
-        return exact.get(name, 0)
-    mask = 0
-    for root in roots:
-        if root.requirement.name == name and (arc := universe.root_arc(root)).exact:
-            mask |= arc.mask
-    return mask
 
 
 class _Provider(AbstractProvider[_Demand, _Choice, str]):

@@ -134,9 +134,13 @@ class Universe:
 
     def _release_kept(self, package: PackageSets) -> None:
         position = package.sets.positions.get(self.kept[package.name])
-        if position is not None and package.quarantined >> position & 1:
-            package.quarantined &= ~(1 << position)
+        if position is None or not package.quarantined >> position & 1:
+            return
+        package.quarantined &= ~(1 << position)
+        if position not in package.page.excluded:
             package.free |= 1 << position
+        elif package.yanked >> position & 1:
+            package.conditional |= 1 << position
 
     def _not_after(self, name: str) -> str:
         if name in self._held or any(name in exempt for exempt in self._exempt_names()):

@@ -6,15 +6,16 @@ decision agrees; what neither can show within the budget is `Undecided`, never a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from admission.assignment import Assignment, reachable
 from admission.decision import Admitted, Decision, Need, Refused, Undecided
 from admission.facts import Facts
 from admission.frontier import frontier
 from admission.gates import judge_gates, root_requirements
 from admission.locking import lock_of
 from admission.question import Question
-from admission.search import Assignment, Searched, reachable, search
 from admission.universe import Universe, Unknown
 
 if TYPE_CHECKING:
@@ -47,10 +48,10 @@ def decide(question: Question, facts: Facts) -> Decision:
     if reasons := judge_gates(question):
         return Refused(reasons)
     universe = Universe(facts, question.constraints, root_requirements(question.constraints), question.pins)
-    need = frontier(universe, universe.roots)
-    if need is not None:
-        return need
-    answer = solve(universe, question.budget)
+    walk = frontier(universe, universe.roots)
+    if walk.need is not None:
+        return walk.need
+    answer = _verified(universe, walk.likely) or solve(universe, question.budget)
     if isinstance(answer, Impossible):
         from admission.refusal import refuse
 
@@ -67,8 +68,16 @@ def decide(question: Question, facts: Facts) -> Decision:
     return Admitted(lock, notices(question, universe, answer.chosen), answer.search)
 
 
+def _verified(universe: Universe, likely: Mapping[str, int]) -> Solved | None:
+    """Return the likely assignment if every demand holds in it: then there is nothing to search for."""
+    reached = reachable(universe, universe.roots, likely) if likely else None
+    return Solved({name: likely[name] for name in sorted(reached)}, "found") if reached is not None else None
+
+
 def solve(universe: Universe, budget: int) -> Solved | Impossible | Need | Undecided:
     """Search, and where the search finds nothing decide completely."""
+    from admission.search import Searched, search
+
     need = None
     try:
         searched = search(universe, universe.roots, min(budget, _SEARCH_ROUNDS))

@@ -38,6 +38,8 @@ class Branch(NamedTuple):
     branches: tuple[Branch, ...] = ()
     repeated: bool = False
     """Shown in full somewhere before, so its branches are left out here."""
+    deeper: bool = False
+    """Has branches that lie below the depth that was asked for."""
 
 
 def owners(lock: Lock) -> Mapping[str, tuple[Owner, ...]]:
@@ -60,8 +62,10 @@ def chains(lock: Lock, name: str) -> tuple[Chain, ...]:
     return tuple(sorted(found, key=lambda chain: (len(chain.links), chain.owner)))
 
 
-def tree(lock: Lock, names: Sequence[str] = (), *, inverted: bool = False) -> tuple[Branch, ...]:
-    """Return the pins as a tree in which each is shown once in full.
+def tree(
+    lock: Lock, names: Sequence[str] = (), *, inverted: bool = False, depth: int | None = None
+) -> tuple[Branch, ...]:
+    """Return the pins as a tree in which each is shown once in full, down to `depth` levels.
 
     It begins at `names`; without them at what owners ask for (inverted: at what needs nothing), and then at the rest.
     """
@@ -71,11 +75,15 @@ def tree(lock: Lock, names: Sequence[str] = (), *, inverted: bool = False) -> tu
     versions = lock.versions()
     shown: set[str] = set()
 
-    def branch(name: str, requirement: str = "") -> Branch:
+    def branch(name: str, requirement: str = "", level: int = 1) -> Branch:
         if name in shown:
             return Branch(name, versions[name], requirement, repeated=bool(joined[name]))
+        if level == depth:
+            # not shown in full: it may still be, where it hangs higher
+            return Branch(name, versions[name], requirement, deeper=bool(joined[name]))
         shown.add(name)
-        return Branch(name, versions[name], requirement, tuple(branch(*further) for further in joined[name]))
+        branches = tuple(branch(other, said, level + 1) for other, said in joined[name])
+        return Branch(name, versions[name], requirement, branches)
 
     begin = names or (*first, *(name for name in versions if name not in first))
     return tuple(branch(name) for name in begin if name in versions and name not in shown)

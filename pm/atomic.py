@@ -16,7 +16,8 @@ def write_bytes(path: Path, content: bytes, *, mode: int = 0o644, durable: bool 
 
     Raise `PmError` (`no-space`, `not-writable`); then the old file is as it was.
     """
-    temporary = path.with_name(f".{path.name[:200]}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    # of a long name a part, since letters can take four bytes and a name has at most 255
+    temporary = path.with_name(f".{path.name[:40]}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -34,6 +35,8 @@ def write_bytes(path: Path, content: bytes, *, mode: int = 0o644, durable: bool 
         if durable:
             sync_folder(path.parent)
     except OSError as error:
+        if str(error.filename) == str(temporary):  # which nobody knows
+            error.filename = str(path)
         raise disk_error(error, path) from error
 
 
@@ -47,7 +50,7 @@ def read_json(path: Path) -> object:
     """Return what a JSON file holds, or `None` if it is missing or damaged: for what can be made anew."""
     try:
         content: object = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return content
 

@@ -1,21 +1,39 @@
-"""Find the core that plugins must fit: the embedded one, or a release of an index."""
+"""Find the core that plugins must fit: the embedded one, a release of an index, or a project's folder."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from admission import Candidate, Core, Declaration, Need, Origin, Owner, Requirement, Target, canonical_name
+from admission import (
+    Candidate,
+    Core,
+    Declaration,
+    Need,
+    Origin,
+    Owner,
+    Problem,
+    Requirement,
+    Target,
+    canonical_name,
+)
 from lockfiles import Artifact, Edge, Pin, sidecar
 from lockfiles.graph import requirement_of
+from pm import project_core
 from pm.errors import PmError
 from pm.index import Index
 from pm.index.folders import place_in_state, sha256_of
 from pm.places import Places
+from pm.project_core import HOST_NAME, exact_pins, named_project, reached_extras
+from pm.reading.files import Content, Fetch
 from pm.reading.stored import Rules, declaration_from_json, declaration_to_json
+from pm.redaction import redact
 
-HOST_NAME = "hermes-agent"
+if TYPE_CHECKING:
+    from admission.universe import PackageSets
+
 _SHAPE = 1
 
 
@@ -24,11 +42,15 @@ class HostedCore(NamedTuple):
 
     core: Core
     kind: str
-    """`embedded` or `release`."""
+    """`embedded`, `release` or `project`."""
     setting: str
     """`pm.core` as it was written; empty for the embedded core."""
     bundled: Mapping[str, Declaration]
-    """The plugins inside of its wheel by key."""
+    """The plugins inside of its wheel or folder by key."""
+    folder: str = ""
+    """Of a project: absolute; `hermes run` puts it on the path."""
+    notes: tuple[Problem, ...] = ()
+    """What is odd about a project's files and stops nothing."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -36,28 +58,34 @@ class HostedCore(NamedTuple):
         return frozenset({HOST_NAME, self.core.name})
 
 
+class CoreNeedsPython(PmError):
+    """A release is there and this target's Python is not one of its own: another interpreter may do."""
+
+    def __init__(self, message: str, requires_python: str) -> None:
+        super().__init__("python-version", message, hint="name another one with `pm.python`", key="pm.core")
+        self.requires_python = requires_python
+        """As the index says it; several, joined by ` or `, where its files differ."""
+
+
 def core_names(setting: str) -> frozenset[str]:
     """Return the names that mean the core before it is read."""
-    from admission import InvalidRequirementText, parse_requirement
-
     if not setting or is_project(setting):
         return frozenset({HOST_NAME, "hermes-embedded-core"})
-    try:
-        return frozenset({HOST_NAME, parse_requirement(setting, Origin(Owner("core", ""))).name})
-    except InvalidRequirementText as error:
-        raise PmError(
-            "invalid-declaration", f"`pm.core` is not a requirement: {error.message}", key="pm.core"
-        ) from error
+    return frozenset({HOST_NAME, _wanted(setting).name})
 
 
 def is_project(setting: str) -> bool:
-    """Say whether a setting of the core names a folder and not a release."""
-    return setting.startswith(("/", ".", "~")) or Path(setting).expanduser().is_dir()
+    """Say whether a setting of the core names a folder and not a release.
+
+    By its spelling alone: a folder that happens to be called `hermes-agent` must not change what the setting means.
+    """
+    return setting.startswith(("/", ".", "~")) or "/" in setting.partition("@")[0]
 
 
 def find_core(setting: str, places: Places, target: Target, index: Index, *, recorded: Mapping[str, Any]) -> HostedCore:
     """Return the core of a setting. A release range stays at the recorded version: only an update moves the core.
 
+    A project's files may change, so they are looked at each time. Nothing is written outside of the cache.
     Raise `PmError` (`not-found-on-index`, `no-matching-version`, `index-unreachable`, `invalid-declaration` …).
     """
     if _still_holds(recorded, setting, target):
@@ -65,9 +93,36 @@ def find_core(setting: str, places: Places, target: Target, index: Index, *, rec
     if not setting:
         return _embedded(places, target)
     if is_project(setting):
-        text = f"a project's folder (`{setting}`) cannot be the core yet"
-        raise PmError("invalid-declaration", text, hint="name a release such as `hermes-agent==0.19.0`", key="pm.core")
+        return _project(setting, places, target)
     return _release(setting, places, target, index)
+
+
+def keep_core(hosted: HostedCore, places: Places) -> None:
+    """Copy the embedded core's wheel into the state, where its lock names it; for another core there is nothing to do.
+
+    A newer manager carries another wheel, and `repair` still needs this one. Called before a build: finding a core
+    writes nothing but the cache. Raise `PmError` (`hash-mismatch`) if it is neither kept nor the one of this manager,
+    (`not-found-on-index`) if this installation has none, (`no-space`, `not-writable`).
+    """
+    from pm.atomic import write_bytes
+    from pm.embedded import embedded_core_wheel
+
+    pin = hosted.core.pin
+    if hosted.kind != "embedded" or pin is None:
+        return
+    kept = places.wheels.joinpath(*PurePosixPath(pin.artifact.path).parts[-2:])
+    if kept.is_file() and sha256_of(kept) == pin.artifact.sha256:
+        return
+    content = embedded_core_wheel().read_bytes()
+    if hashlib.sha256(content).hexdigest() != pin.artifact.sha256:
+        raise PmError(
+            "hash-mismatch",
+            f"this generation's wheel of the embedded core, `{pin.artifact.filename}`, is not kept in `{kept.parent}`,"
+            " and this version of the manager carries another one",
+            hint="`hermes pm init` moves to the embedded core of this manager",
+            file=str(kept),
+        )
+    write_bytes(kept, content, durable=True)
 
 
 def core_to_json(hosted: HostedCore, target: Target) -> dict[str, Any]:
@@ -87,6 +142,8 @@ def core_to_json(hosted: HostedCore, target: Target) -> dict[str, Any]:
         "speaks": core.speaks,
         "extras": list(core.extras),
         "pin": sidecar.pin_to_json(core.pin) if core.pin is not None else None,
+        "folder": hosted.folder,
+        "notes": [list(note) for note in hosted.notes],
     }
 
 
@@ -110,7 +167,8 @@ def core_from_json(value: Mapping[str, Any]) -> HostedCore:
         extras=tuple(value["extras"]),
     )
     bundled = {key: declaration_from_json(row) for key, row in value["bundled"].items()}
-    return HostedCore(core, value["kind"], value["setting"], bundled)
+    notes = tuple(Problem(*row) for row in value.get("notes", ()))
+    return HostedCore(core, value["kind"], value["setting"], bundled, value.get("folder", ""), notes)
 
 
 # -- the embedded core
@@ -137,9 +195,7 @@ def _embedded(places: Places, target: Target) -> HostedCore:
 
     wheel = embedded_core_wheel()
     sha256 = sha256_of(wheel)
-    place = place_in_state(sha256, wheel.name)
-    _copy_to_state(wheel, places.wheels.joinpath(*PurePosixPath(place).parts[-2:]))
-    artifact = Artifact(wheel.name, sha256, path=place, size=wheel.stat().st_size)
+    artifact = Artifact(wheel.name, sha256, path=place_in_state(sha256, wheel.name), size=wheel.stat().st_size)
     name = wheel.name.split("-")[0].replace("_", "-")
     candidate = _read_candidate(metadata_of_wheel(wheel, name), artifact, target)
     bundled = read_bundled(wheel, Rules(frozenset({HOST_NAME, candidate.name}), cache_directory=places.cache / "read"))
@@ -147,61 +203,87 @@ def _embedded(places: Places, target: Target) -> HostedCore:
     return HostedCore(core, "embedded", "", bundled)
 
 
-def _copy_to_state(wheel: Path, kept: Path) -> None:
-    """Keep the wheel in the state: a newer manager carries another one, and `repair` still needs this."""
-    from pm.atomic import write_bytes
-
-    if not kept.exists():
-        write_bytes(kept, wheel.read_bytes(), durable=True)
-
-
 # -- a release
 
 
 def _release(setting: str, places: Places, target: Target, index: Index) -> HostedCore:
-    from admission import parse_requirement
     from pm.reading.bundled import read_bundled
 
-    wanted = parse_requirement(setting, Origin(Owner("core", "")))
-    if wanted.url or wanted.marker:
-        raise PmError("invalid-declaration", f"`pm.core` must name a release, not `{setting}`", key="pm.core")
+    wanted = _wanted(setting)
     version = _newest(wanted, target, index)
     candidate = _known_candidate(wanted.name, version, index)
     if candidate.invalid:
-        raise PmError(
-            "invalid-declaration", f"the metadata of {wanted.name} {version} cannot be read: {candidate.invalid}"
-        )
+        text = f"the metadata of {wanted.name} {version} cannot be read: {candidate.invalid}"
+        raise PmError("invalid-declaration", text)
     unknown = sorted(set(wanted.extras) - set(candidate.extras))
     if unknown:
         text = f"{wanted.name} {version} has no extra `{unknown[0]}`"
-        raise PmError("unknown-extra", text, hint=f"it has {', '.join(candidate.extras)}", key="pm.core")
+        has = f"it has {', '.join(candidate.extras)}" if candidate.extras else "it has none"
+        raise PmError("unknown-extra", text, hint=has, key="pm.core")
     rules = Rules(frozenset({HOST_NAME, candidate.name}), cache_directory=places.cache / "read")
     bundled = read_bundled(index.download(wanted.name, version), rules)
     return HostedCore(_core_of(candidate, wanted.extras), "release", setting, bundled)
 
 
+def _wanted(setting: str) -> Requirement:
+    from admission import InvalidRequirementText, parse_requirement
+
+    try:
+        wanted = parse_requirement(setting, Origin(Owner("core", "")))
+    except InvalidRequirementText as error:
+        text = f"`pm.core` is not a requirement: {error.message}"
+        hint = f"write `{error.correction}`" if error.correction else "a folder is written with a `/`, as in `./hermes`"
+        raise PmError("invalid-declaration", text, hint=hint, key="pm.core") from error
+    if wanted.url or wanted.marker:
+        text = f"`pm.core` must name a release of an index, and `{wanted.canonical}` is none"
+        hint = f"write its name and version, such as `{wanted.name}==0.19.0`; for a checkout, write its folder"
+        raise PmError("invalid-declaration", redact(text), hint=hint, key="pm.core")
+    return wanted
+
+
 def _newest(wanted: Requirement, target: Target, index: Index) -> str:
-    from admission.universe import PackageSets
+    """Return the version that a setting means: the newest, unless it names a pre-release no pre-release."""
+    from packaging.specifiers import SpecifierSet
+
+    from admission.universe import PackageSets, is_exact
     from admission.versions import VersionSets, newest
 
     if wanted.name not in index.facts.pages:
         index.fetch(Need(pages=(wanted.name,)))
     page = index.facts.pages[wanted.name]
     if not page.versions:
-        raise PmError("not-found-on-index", f"no index knows the core `{wanted.name}`", key="pm.core")
+        hint = f"for the folder of that name, write `./{wanted.name}`" if Path(wanted.name).is_dir() else ""
+        raise PmError("not-found-on-index", f"no index knows the core `{wanted.name}`", hint=hint, key="pm.core")
     sets = VersionSets(page.versions)
     mask = sets.select(wanted.specifier)
-    package = PackageSets(page, sets, opted_in=False, not_after="")
-    usable = mask & package.free or mask & package.conditional
+    opted_in = bool(SpecifierSet(wanted.specifier).prereleases)
+    package = PackageSets(page, sets, opted_in=opted_in, not_after="")
+    usable = mask & package.free or (mask & package.conditional if is_exact(wanted.specifier) else 0)
     if not usable:
-        newest_known = page.versions[-1]
-        why = [page.excluded[i] for i in range(len(page.versions)) if mask >> i & 1 and i in page.excluded]
-        if why:
-            text = f"`{wanted.canonical}` cannot be used with {target.name}: {why[-1].detail or why[-1].code}"
-            raise PmError(why[-1].code, text, key="pm.core")
-        text = f"no release of `{wanted.name}` satisfies `{wanted.canonical}`; the newest is {newest_known}"
-        raise PmError("no-matching-version", text, key="pm.core")
+        raise _unusable(wanted, target, package, mask)
     return page.versions[newest(usable)]
+
+
+def _unusable(wanted: Requirement, target: Target, package: PackageSets, mask: int) -> PmError:
+    """Return why none of the versions in a mask can be the core; it is judged by the newest of them."""
+    from admission.versions import newest
+
+    page, said = package.page, f"`{wanted.canonical}`"
+    if not mask:
+        text = f"no release of `{wanted.name}` satisfies {said}; the newest is {page.versions[-1]}"
+        return PmError("no-matching-version", text, key="pm.core")
+    position = newest(mask & ~package.prereleases or mask)
+    version = page.versions[position]
+    exclusion = page.excluded.get(position)
+    if exclusion is None:
+        text = f"what satisfies {said} is a pre-release, and it names none"
+        return PmError("prerelease-only", text, hint=f"write `{wanted.name}=={version}`", key="pm.core")
+    if exclusion.code == "python-version":
+        text = f"{wanted.name} {version} needs Python `{exclusion.detail}`, the target has {target.python}"
+        return CoreNeedsPython(text, exclusion.detail)
+    hint = f"write `{wanted.name}=={version}` to take it all the same" if exclusion.code == "yanked-only" else ""
+    text = f"{wanted.name} {version} cannot be used with {target.name}: {exclusion.detail or exclusion.code}"
+    return PmError(exclusion.code, text, hint=hint, key="pm.core")
 
 
 def _known_candidate(name: str, version: str, index: Index) -> Candidate:
@@ -211,6 +293,52 @@ def _known_candidate(name: str, version: str, index: Index) -> Candidate:
     if candidate is None:
         raise PmError("index-unreachable", f"the metadata of {name} {version} could not be read")
     return candidate
+
+
+# -- a project's folder
+
+
+def _project(setting: str, places: Places, target: Target) -> HostedCore:
+    from pm.reading.bundled import read_bundled
+    from pm.reading.cache import remembered, stamp_of
+
+    named = named_project(setting, places.root)
+    fetch = project_core.project_files(named.folder)
+    seen: dict[str, str] = {}
+
+    def noting(name: str) -> Content:
+        content = fetch(name)
+        seen[name] = _content_digest(content)
+        return content
+
+    def read() -> HostedCore:
+        core, notes = project_core.read_project_core(named.folder, named.extras, target, noting)
+        return HostedCore(core, "project", setting, {}, str(named.folder), notes)
+
+    code = Path(project_core.__file__).stat()
+    hosted = remembered(
+        places.cache / "read",
+        stamp_of([repr((named, setting, target, _SHAPE, code.st_size, code.st_mtime_ns)).encode()]),
+        read=read,
+        encode=lambda hosted: [seen, core_to_json(hosted, target)],
+        decode=lambda kept: _if_unchanged(kept, fetch),
+    )
+    rules = Rules(hosted.names, cache_directory=places.cache / "read")
+    return hosted._replace(bundled=read_bundled(named.folder, rules))
+
+
+def _if_unchanged(kept: object, fetch: Fetch) -> HostedCore:
+    """Return a kept core if all files that were looked at for it are as they were; else raise `ValueError`."""
+    if not isinstance(kept, list):
+        raise TypeError(kept)
+    seen, value = kept
+    if any(_content_digest(fetch(name)) != digest for name, digest in seen.items()):
+        raise ValueError(seen)
+    return core_from_json(value)
+
+
+def _content_digest(content: Content) -> str:
+    return hashlib.sha256(content if isinstance(content, bytes) else repr(content).encode()).hexdigest()
 
 
 # -- from metadata
@@ -225,13 +353,19 @@ def _read_candidate(metadata: bytes, artifact: Artifact, target: Target) -> Cand
 
 
 def _core_of(candidate: Candidate, extras: tuple[str, ...], *, speaks: str = "") -> Core:
-    chosen = {"", *extras}
+    # an extra may be written as other extras of the same distribution: these are no demands on a package
+    own: dict[str, list[str]] = {}
+    for edge in candidate.requires:
+        if edge.name == candidate.name:
+            own.setdefault(edge.extra, []).extend(edge.extras)
+    reached = reached_extras(extras, own) & set(candidate.extras)
+    edges = [edge for edge in candidate.requires if edge.name != candidate.name]
     return Core(
         name=candidate.name,
         version=candidate.version,
-        requirements=tuple(_requirement(edge, candidate.name) for edge in candidate.requires if edge.extra in chosen),
+        requirements=tuple(_requirement(edge, candidate.name) for edge in edges if edge.extra in {"", *reached}),
         requires_python=candidate.requires_python,
-        preferences=_preferences(candidate.requires),
+        preferences=exact_pins((edge.name, edge.specifier) for edge in edges if edge.extra),
         speaks=speaks,
         pin=Pin(
             candidate.name,
@@ -239,7 +373,7 @@ def _core_of(candidate: Candidate, extras: tuple[str, ...], *, speaks: str = "")
             candidate.artifact,
             index=candidate.index,
             requires_python=candidate.requires_python,
-            extras=tuple(sorted(extras)),
+            extras=tuple(sorted(reached)),
             owners=(Owner("core", candidate.name),),
         ),
         extras=tuple(sorted(extras)),
@@ -257,12 +391,3 @@ def _requirement(edge: Edge, name: str) -> Requirement:
         extras=edge.extras,
         text=requirement_of(edge),
     )
-
-
-def _preferences(edges: tuple[Edge, ...]) -> dict[str, str]:
-    """Return the exact pins that extras give: preferred for everybody, never binding."""
-    pins: dict[str, str] = {}
-    for edge in edges:
-        if edge.extra and edge.specifier.startswith("==") and "*" not in edge.specifier and "," not in edge.specifier:
-            pins.setdefault(edge.name, edge.specifier)
-    return dict(sorted(pins.items()))

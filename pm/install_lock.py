@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from pm.atomic import disk_error, read_json, write_json
 from pm.errors import PmError
@@ -42,7 +42,8 @@ def install_lock(
         write_json(owner, {"operation": operation, "pid": os.getpid()})
         yield
     finally:
-        owner.unlink(missing_ok=True)
+        with suppress(OSError):  # a note that stays is written over by the next one, a lock that stays is not
+            owner.unlink()
         lock.release()
 
 

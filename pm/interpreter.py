@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from admission import Target
 from pm.atomic import read_json, write_json
 from pm.errors import PmError
 
-_SCHEMA = 2
+if TYPE_CHECKING:
+    from packaging.specifiers import SpecifierSet
+
+_SCHEMA = 3
 
 # Runs inside the interpreter in question with `-I -S`: no site, so none of an environment's `.pth` files. The path of
 # our packaging goes last, so that it can answer for the tags of *that* interpreter (its libc, its flags).
 _QUESTION = """
-import json, sys
+import sys
+if sys.version_info < (3, 11):
+    sys.exit("it is Python {}.{}.{}".format(*sys.version_info[:3]))
+import json
 sys.path.append(sys.argv[1])
 from packaging.markers import default_environment
 from packaging.tags import sys_tags
@@ -48,21 +55,29 @@ def describe_interpreter(path: Path, cache: Path) -> Interpreter:
 
     Raise `PmError` (`python-version`) if it cannot be started or is older than 3.11.
     """
+    import packaging
+
+    path = Path(os.path.abspath(path))  # noqa: PTH100 - in an environment the link itself says which one it is
     real = Path(os.path.realpath(path))
     try:
         status = real.stat()
     except OSError as error:
         text = f"the interpreter `{path}` cannot be read: {error.strerror}"
         raise PmError("python-version", text, file=str(path)) from error
-    key = [_SCHEMA, str(path), str(real), status.st_size, status.st_mtime_ns]
+    key = [_SCHEMA, packaging.__version__, str(path), str(real), status.st_size, status.st_mtime_ns]
     file = cache / "interpreters" / f"{_digest(str(path))}.json"
     stored = read_json(file)
     if isinstance(stored, dict) and stored.get("key") == key:
-        answer = stored["answer"]
-    else:
-        answer = _ask(path)
+        known = _interpreter(stored.get("answer"))
+        if known is not None:
+            return known
+    answer = _ask(path)
+    asked = _interpreter(answer)
+    if asked is None:
+        raise _unusable(path, "it does not answer as a Python does")
+    with suppress(PmError):  # a cache that cannot be written is no fault of the operation
         write_json(file, {"key": key, "answer": answer})
-    return _interpreter(answer)
+    return asked
 
 
 def default_interpreter() -> Path:
@@ -77,13 +92,12 @@ def find_interpreter(request: str, requires_python: str, cache: Path) -> Interpr
     Raise `PmError` (`python-version`) if there is none.
     """
     if request:
-        looks_like_path = os.sep in request or request.startswith("~")
-        path = Path(request).expanduser() if looks_like_path else _find(request)
+        path = Path(request).expanduser() if os.sep in request else _find(request, cache)
         return describe_interpreter(path, cache)
     own = describe_interpreter(default_interpreter(), cache)
     if _admits(requires_python, own.target.python):
         return own
-    return describe_interpreter(_find(requires_python), cache)
+    return describe_interpreter(_find(requires_python, cache), cache)
 
 
 def _admits(requires_python: str, version: str) -> bool:
@@ -94,11 +108,12 @@ def _admits(requires_python: str, version: str) -> bool:
     return SpecifierSet(requires_python).contains(version, prereleases=True)
 
 
-def _find(request: str) -> Path:
-    """Return the newest installed interpreter that a request admits, as uv finds it or as pyenv keeps it."""
+def _find(request: str, cache: Path) -> Path:
+    """Return the newest installed interpreter of a version or range, or the one that uv finds under a name."""
     from pm import uv
 
-    found = uv.find_python(request) or _newest_of_pyenv(request)
+    wanted = _versions(request)
+    found = uv.find_python(request, cache) if wanted is None else _newest_installed(wanted, cache)
     if found is None:
         raise PmError(
             "python-version",
@@ -108,58 +123,82 @@ def _find(request: str) -> Path:
     return found
 
 
-def _newest_of_pyenv(request: str) -> Path | None:
-    """Look where pyenv keeps its versions: its programs on PATH refuse to start for a version that is not selected."""
+def _versions(request: str) -> SpecifierSet | None:
+    """Return the versions that a request means; `None` for a name such as `python3.12`."""
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
-    from packaging.version import InvalidVersion, Version
 
     try:
-        wanted = SpecifierSet(request if request[:1] in "<>=~!" else f"=={request}.*")
+        return SpecifierSet(request if request[:1] in "<>=~!" else f"=={request}.*")
     except InvalidSpecifier:
         return None
-    found: list[tuple[Version, Path]] = []
-    for folder in _pyenv_versions():
-        try:
-            version = Version(folder.name)
-        except InvalidVersion:
-            continue
-        if wanted.contains(version) and (folder / "bin" / "python3").exists():
-            found.append((version, folder / "bin" / f"python{version.major}.{version.minor}"))
-    return max(found)[1] if found else None
 
 
-def _pyenv_versions() -> Iterable[Path]:
+def _newest_installed(wanted: SpecifierSet, cache: Path) -> Path | None:
+    """Return the newest interpreter that uv or pyenv know; a pre-release only where there is nothing else."""
+    from packaging.version import InvalidVersion, Version
+
+    from pm import uv
+
+    paths: dict[Version, Path] = {}
+    for text, path in (*uv.installed_pythons(cache), *_kept_by_pyenv()):
+        with suppress(InvalidVersion):
+            paths.setdefault(Version(text), path)  # of one version the first on the PATH
+    admitted = list(wanted.filter(paths))
+    return paths[max(admitted)] if admitted else None
+
+
+def _kept_by_pyenv() -> Iterator[tuple[str, Path]]:
+    """Yield what pyenv keeps: its programs on the PATH refuse to start for a version that is not selected."""
     root = Path(os.environ.get("PYENV_ROOT") or "~/.pyenv").expanduser() / "versions"
-    return sorted(root.iterdir()) if root.is_dir() else []
+    for folder in sorted(root.iterdir()) if root.is_dir() else ():
+        python = folder / "bin" / "python3"
+        if python.exists():
+            yield folder.name, python
 
 
 def _ask(path: Path) -> object:
+    """Return what the interpreter answers, or `None` for something that no Python would say."""
     import packaging
 
     from pm import processes
 
     ours = str(Path(packaging.__file__).parent.parent)
-    done = processes.run([path, "-I", "-S", "-c", _QUESTION, ours], seconds=60)
+    try:
+        done = processes.run([path, "-I", "-S", "-c", _QUESTION, ours], seconds=60)
+    except PmError as error:
+        raise PmError("python-version", error.message, file=str(path)) from error
     if done.status != 0:
-        lines = done.stderr.strip().splitlines() or ["it said nothing"]
-        raise PmError("python-version", f"`{path}` is not a usable Python 3.11 or newer: {lines[-1]}", file=str(path))
-    return json.loads(done.stdout)
+        raise _unusable(path, (done.stderr.strip().splitlines() or ["it said nothing"])[-1])
+    try:
+        answer: object = json.loads(done.stdout)
+    except ValueError:
+        return None
+    return answer
 
 
-def _interpreter(answer: dict[str, object]) -> Interpreter:
+def _unusable(path: Path, reason: str) -> PmError:
+    return PmError("python-version", f"`{path}` is not a usable Python 3.11 or newer: {reason}", file=str(path))
+
+
+def _interpreter(answer: object) -> Interpreter | None:
+    """Return an answer as a value; `None` if it is no answer to our question."""
+    if not isinstance(answer, dict):
+        return None
+    with suppress(KeyError, TypeError, AttributeError):
+        return _of_answer(answer)
+    return None
+
+
+def _of_answer(answer: Mapping[str, Any]) -> Interpreter:
     environment = answer["environment"]
-    tags = answer["tags"]
-    modules = answer["standard_modules"]
-    if not (isinstance(environment, dict) and isinstance(tags, list) and isinstance(modules, list)):
-        raise PmError("python-version", "the interpreter's own description cannot be read")
     platform = f"{environment['sys_platform']}-{environment['platform_machine']}"
     target = Target(
         name=f"{answer['implementation']}-{answer['version']}-{platform}",
         python=str(answer["version"]),
         environment=tuple(sorted((str(name), str(value)) for name, value in environment.items())),
-        tags=tuple(tags),
+        tags=tuple(answer["tags"]),
     )
-    return Interpreter(Path(str(answer["base"])), target, frozenset(modules))
+    return Interpreter(Path(answer["base"]), target, frozenset(answer["standard_modules"]))
 
 
 def _digest(text: str) -> str:

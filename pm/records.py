@@ -57,10 +57,8 @@ class Record(NamedTuple):
     operation: str
     receipt: str
     created_at: str
-    inputs: Mapping[str, str] = {}
-    """File → digest: while all are as they were, the recorded verdict answers."""
-    ready: Mapping[str, Any] = {}
-    """The receipt of readiness that holds as long as the inputs do."""
+    python: str = ""
+    """`pm.python` as it was written; empty where the core's own range chose the interpreter."""
 
 
 def selected_generation(places: Places) -> int | None:

@@ -294,6 +294,12 @@ def _pip_options(environ: Mapping[str, str]) -> dict[str, str]:
     return sections["global"] | sections["install"] | variables
 
 
+def consulted_files(environ: Mapping[str, str]) -> list[Path]:
+    """Return the configuration files that can say where distributions come from, whether they are there or not."""
+    named = [Path(environ["UV_CONFIG_FILE"])] if environ.get("UV_CONFIG_FILE") else []
+    return [*_pip_files(environ), *_uv_files(environ), *named]
+
+
 def _pip_files(environ: Mapping[str, str]) -> list[Path]:
     """Return where pip looks, the least important first."""
     named = environ.get("PIP_CONFIG_FILE", "")
@@ -334,9 +340,7 @@ def _digest(
         for name in (*_UV_VARIABLES, *_PIP_VARIABLES, *_SURROUNDINGS)
         if name in environ
     ]
-    files = [_seen(path) for path in (*_pip_files(environ), *_uv_files(environ))]
-    if named := environ.get("UV_CONFIG_FILE"):
-        files.append(_seen(Path(named)))
+    files = [_seen(path) for path in consulted_files(environ)]
     settings = [
         None if indexes is None else [[index.name, index.url] for index in indexes],
         find_links and list(find_links),

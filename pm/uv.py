@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,20 +24,34 @@ def uv_binary() -> Path:
         raise PmError("not-writable", "the program `uv` is missing", hint="install `hermes-pm` again") from error
 
 
-def find_python(request: str) -> Path | None:
-    """Return an installed interpreter that a request (`3.12`, `>=3.11,<3.14`) admits; nothing is downloaded."""
-    command: list[str | Path] = [
-        uv_binary(),
-        "python",
-        "find",
-        "--no-project",
-        "--no-config",
-        "--system",
-        "--no-python-downloads",
-        request,
-    ]
-    done = processes.run(command, seconds=60)
+def find_python(request: str, cache: Path) -> Path | None:
+    """Return the installed interpreter of a request that names one (`python3.12`, `pypy`); nothing is downloaded."""
+    done = _ask_for_pythons(cache, "find", "--no-project", "--system", request)
     return Path(done.stdout.strip()) if done.status == 0 and done.stdout.strip() else None
+
+
+def installed_pythons(cache: Path) -> list[tuple[str, Path]]:
+    """Return version and path of the installed CPythons that uv knows, in the order of the PATH."""
+    import json
+
+    done = _ask_for_pythons(cache, "list", "--only-installed", "--output-format", "json")
+    rows = json.loads(done.stdout) if done.status == 0 and done.stdout.strip() else []
+    return [
+        (row["version"], Path(row["path"]))
+        for row in rows
+        if row["implementation"] == "cpython" and row["variant"] == "default" and row["path"]
+    ]
+
+
+def _ask_for_pythons(cache: Path, *arguments: str) -> processes.Finished:
+    command: list[str | Path] = [uv_binary(), "python", *arguments, "--no-config", "--no-python-downloads"]
+    places = {name: os.environ[name] for name in _WHERE_PYTHONS_ARE if name in os.environ}
+    # even this question writes into uv's cache
+    environment = processes.scrubbed_environment() | places | _own_cache(cache)
+    return processes.run(command, environment=environment, seconds=60)
+
+
+_WHERE_PYTHONS_ARE = ("UV_PYTHON_INSTALL_DIR", "XDG_DATA_HOME", "PYENV_ROOT")
 
 
 def create_environment(places: Places, folder: Path, interpreter: Path) -> None:
@@ -50,19 +67,30 @@ def sync(places: Places, folder: Path, lock: Path, sources: Sources | None) -> N
     Raise `PmError` (`build-failed`).
     """
     command: list[str | Path] = [uv_binary(), "pip", "sync", "--quiet", "--no-config", "--preview-features", "pylock"]
-    command += ["--python", folder / "bin" / "python", "--no-build"]
+    command += ["--python", folder / "bin" / "python", "--no-build", "--allow-empty-requirements"]
     command += ["--offline"] if sources is None else []
     asked = sources.environment_for_uv() if sources is not None else {}
     _run(places, [*command, lock], asked, "the lock could not be installed")
 
 
 def _run(places: Places, command: list[str | Path], asked: Mapping[str, str], failure: str) -> None:
-    # our own cache, never the user's: a file edited in a generation would be edited in every environment of theirs
-    ours = {"UV_CACHE_DIR": str(places.cache / "uv"), "UV_NO_PROGRESS": "1"}
-    environment = processes.scrubbed_environment() | dict(asked) | ours
+    environment = processes.scrubbed_environment() | dict(asked) | _own_cache(places.cache)
     done = processes.run(command, environment=environment, directory=places.state)
-    if done.status != 0:
-        raise PmError("build-failed", f"{failure}: {_tail(done.stderr)}")
+    if done.status == 0:
+        return
+    if _FULL.search(done.stderr):
+        hint = "free some space and run it again; nothing was changed"
+        raise PmError("no-space", f"{failure}, no space is left: {_tail(done.stderr)}", hint=hint)
+    raise PmError("build-failed", f"{failure}: {_tail(done.stderr)}")
+
+
+# not uv's words but the system's number: when uv has tidied up after itself, the disk is not full any more
+_FULL = re.compile(rf"\(os error (?:{errno.ENOSPC}|{errno.EDQUOT})\)")
+
+
+def _own_cache(cache: Path) -> dict[str, str]:
+    # never the user's: a file edited in a generation would be edited in every environment of theirs
+    return {"UV_CACHE_DIR": str(cache / "uv"), "UV_NO_PROGRESS": "1"}
 
 
 def _tail(text: str, lines: int = 12) -> str:

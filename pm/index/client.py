@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +14,7 @@ from admission import Facts, Need, Question, Target
 from admission import Warning as Notice
 from lockfiles import Lock, Pin
 from pm.errors import PmError
+from pm.index.contents import WheelContents, load_contents
 from pm.index.folders import list_folders, signature
 from pm.index.limits import Limits
 from pm.index.store import Entry, load, save
@@ -161,6 +163,68 @@ class Index:
             with reader.downloaded(file) as path:
                 path.replace(kept)
         return kept
+
+    def contents(self, pins: Iterable[Pin], elsewhere: Callable[[Pin], Iterable[Path]]) -> dict[str, WheelContents]:
+        """Return by name what the wheels of pins put where. Each wheel is looked into once and never asked for again.
+
+        `elsewhere` says which files of this machine may be the wheel that a pin names by path, besides the sources'.
+        Pins whose contents cannot be told (offline, or a file is gone) are left out. Raise `PmError` as `fetch` does.
+        """
+        wanted = list(pins)
+        known = {pin.name: load_contents(self._cache, pin.artifact.sha256) for pin in wanted}
+        missing = [pin for pin in wanted if known[pin.name] is None and pin.artifact.is_wheel]
+        learnt = dict(self._learn_contents(missing, elsewhere)) if missing else {}
+        return {name: contents for name, contents in (known | learnt).items() if contents is not None}
+
+    def _learn_contents(
+        self, pins: list[Pin], elsewhere: Callable[[Pin], Iterable[Path]]
+    ) -> Iterator[tuple[str, WheelContents]]:
+        from pm.index.contents import read_local
+
+        if any(pin.artifact.path for pin in pins):
+            self._load_listings()
+        remote = []
+        for pin in pins:
+            kept = self._cache / "wheels" / pin.artifact.sha256 / pin.artifact.filename
+            places = itertools.chain(elsewhere(pin), self._places(pin)) if pin.artifact.path else (kept,)
+            contents = read_local(places, pin.artifact)
+            if contents is not None:
+                yield pin.name, self._keep_contents(pin, contents)
+            elif pin.artifact.url:
+                remote.append(pin)
+        if remote and not self._terms.offline:
+            yield from self._ask_contents(remote)
+
+    def _ask_contents(self, pins: list[Pin]) -> Iterator[tuple[str, WheelContents]]:
+        import threading
+        from functools import partial
+
+        from pm.index.contents import side_by_side
+        from pm.index.reduction import ListedFile
+
+        reader = self._ready_reader()
+        if self._transport is None:
+            return
+        cancelled = self._transport.cancelled = threading.Event()
+        files = [
+            ListedFile(pin.artifact.filename, pin.artifact.url, pin.artifact.sha256, pin.artifact.size) for pin in pins
+        ]
+        try:
+            tasks = [partial(reader.contents, file) for file in files]
+            for position, contents in side_by_side(tasks, self._terms.limits.workers):
+                if contents is not None:
+                    yield pins[position].name, self._keep_contents(pins[position], contents)
+        finally:
+            cancelled.set()
+
+    def _keep_contents(self, pin: Pin, contents: WheelContents) -> WheelContents:
+        from pm.index.contents import save_contents
+
+        try:
+            save_contents(self._cache, pin.artifact.sha256, contents)
+        except PmError as error:
+            self.warnings = [Notice("cache-not-written", f"what wheels contain cannot be kept: {error.message}")]
+        return contents
 
     def _places(self, pin: Pin) -> Iterator[Path]:
         """Yield the files that may be what a pin means: of folders, of local indexes, of builds."""

@@ -14,6 +14,7 @@ from admission import Candidate, Target
 from lockfiles import Artifact
 from pm.errors import PmError
 from pm.index.builds import Workshop, build_wheel
+from pm.index.contents import WheelContents
 from pm.index.folders import FolderFile, place_in_state, sha256_of
 from pm.index.listing import ACCEPT, NotAPage, RawFile, read_page
 from pm.index.listings import Heard, Listing
@@ -169,6 +170,10 @@ class Reader:
     def downloaded(self, file: ListedFile) -> AbstractContextManager[Path]:
         """Provide a whole file of an index, verified, for as long as the context lasts."""
         return self._remote.downloaded(file)
+
+    def contents(self, file: ListedFile) -> WheelContents | None:
+        """Return what a wheel of an index puts where; `None` if that cannot be told."""
+        return self._remote.contents(file)
 
     def _built(self, file: ListedFile, name: str) -> Path:
         if self._workshop is None:

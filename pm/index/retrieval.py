@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 from admission import canonical_name
 from pm.errors import PmError
+from pm.index.contents import LOCAL_HEADER, WheelContents, read_contents
 from pm.index.folders import sha256_of
 from pm.index.metadata import read_core_metadata
 from pm.index.reduction import ListedFile
@@ -30,8 +31,6 @@ from pm.index.wheels import NoMetadata, metadata_member, metadata_of_wheel
 _OK = 200
 _PARTIAL = 206
 _TAIL = 64 * 1024
-_LOCAL_HEADER = 30 + 2 * 1024
-"""Bytes of a member's own header: fixed part, name and extra fields."""
 _LONGEST_METADATA = 16 * 1024 * 1024
 # Answers that only say that this way does not work here; another one is tried.
 _NOT_THIS_WAY = frozenset({401, 403, 404, 405, 410, 416, 501})
@@ -71,6 +70,25 @@ class Retrieval:
         if not file.sha256:
             return self._whole(file, name)
         return self._by_range(file, name) or self._unannounced(file, name) or self._whole(file, name)
+
+    def contents(self, file: ListedFile) -> WheelContents | None:
+        """Return what a wheel puts where, from the end of it, where its directory is; `None` if that is too large.
+
+        Raise `PmError` if the wheel cannot be had.
+        """
+        server = urlsplit(file.url).netloc
+        if server not in self._without_ranges:
+            try:
+                remote = _RemoteFile(self._transport, file)
+                found = read_contents(cast("IO[bytes]", remote), remote.want)
+            except _NoRanges:
+                self._without_ranges.add(server)
+            else:
+                if found is None or not found.flaw:
+                    return found
+        # also for a flaw: it speaks against all who need the wheel, so it must be one of the file with the right digest
+        with self.downloaded(file) as path, path.open("rb") as whole:
+            return read_contents(whole)
 
     def _announced(self, file: ListedFile) -> bytes | None:
         def read(answer: Answer) -> bytes | None:
@@ -162,7 +180,7 @@ def _read_remotely(remote: _RemoteFile, name: str) -> bytes:
     try:
         with zipfile.ZipFile(cast("IO[bytes]", remote)) as archive:
             member = metadata_member(archive, name)
-            remote.want(member.header_offset, member.header_offset + _LOCAL_HEADER + member.compress_size)
+            remote.want(member.header_offset, member.header_offset + LOCAL_HEADER + member.compress_size)
             return archive.read(member)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
         raise NoMetadata("it is not a readable wheel") from error

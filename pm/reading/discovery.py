@@ -66,7 +66,7 @@ def find_plugins(
         for folder, category in plugin_folders(root):
             declaration = read_declaration_cached(folder, rules, key=_key(folder, category, rules))
             copies.append(Found(declaration.key, source, declaration, folder, is_memory_provider(folder, declaration)))
-    return tuple(sorted(_ranked(copies), key=lambda found: (canonical_key(found.key), _SOURCES.index(found.source))))
+    return tuple(sorted(ranked(copies), key=lambda found: (canonical_key(found.key), _SOURCES.index(found.source))))
 
 
 def _key(folder: Path, category: str, rules: Rules) -> str | None:
@@ -108,8 +108,8 @@ def _is_plugin(folder: Path) -> bool:
     return any(os.path.lexists(folder / name) for name in _PLUGIN_FILES)
 
 
-def _ranked(copies: Iterable[Found]) -> Iterator[Found]:
-    """Yield the copies, each with the source that hides it."""
+def ranked(copies: Iterable[Found]) -> Iterator[Found]:
+    """Yield the copies, each with the source that hides it, if one does."""
     groups: dict[tuple[bool, str], list[Found]] = {}
     for found in copies:
         # A memory provider is selected by its bare name, so `mem0` of a user hides behind a bundled `memory/mem0`.

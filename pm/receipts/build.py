@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import assert_never
 
@@ -77,7 +77,7 @@ def build(
         inputs_fingerprint=operation.inputs_fingerprint,
         exclude_newer=operation.exclude_newer,
         consents=operation.consents,
-        warnings=(*operation.warnings, *(_warning(warning) for warning in done.warnings)),
+        warnings=_together(operation.warnings, map(_warning, done.warnings)),
         shadowed=operation.shadowed,
         audit=operation.audit,
         tools=operation.tools,
@@ -165,6 +165,12 @@ def _demand(demand: DemandValue) -> Demand:
 
 def _proof(proof: ProofValue) -> Proof:
     return Proof(proof.minimal, proof.verified, CheckedBy(proof.search, proof.complete))
+
+
+def _together(noted_before: Sequence[Warning], found: Iterable[Warning]) -> tuple[Warning, ...]:
+    """Return all warnings, each said once: a decision repeats what a declaration's own notes say with their place."""
+    said = {(warning.code, warning.message) for warning in noted_before}
+    return (*noted_before, *(warning for warning in found if (warning.code, warning.message) not in said))
 
 
 def _warning(warning: WarningValue) -> Warning:

@@ -75,7 +75,7 @@ _CODES = (
     ),
     Code(
         "build-failed", "failed",
-        "a consented build ended with an error",
+        "a consented build ended with an error, or what was to be installed cannot be installed",
         "building {package} from its source code did not work",
         "read the end of the build's output, and install the tool that it misses",
         "the build works on this machine",
@@ -133,7 +133,7 @@ _CODES = (
         "unauthorized", "failed",
         "an index refuses access with the credentials that it was given, or without any",
         "the package index asks for a login that it did not get",
-        "put the credentials for its host into the keyring or `.netrc`",
+        "put the credentials into the address of the index in uv's or pip's configuration",
         "the credentials are right",
     ),
     Code(
@@ -333,6 +333,34 @@ _CODES = (
         "the config can be read",
     ),
     Code(
+        "unknown-plugin", "failed",
+        "no plugin that is there has this name, or several have it",
+        "no plugin of this name was found",
+        "look at `hermes plugins list`, and use the full key",
+        "the name is one that `hermes plugins list` shows",
+    ),
+    Code(
+        "unknown-package", "failed",
+        "the selected generation holds no package of this name",
+        "no package of this name is installed",
+        "look at `hermes pm tree`",
+        "the name is one that `hermes pm tree` shows",
+    ),
+    Code(
+        "unknown-receipt", "failed",
+        "no stored receipt has this id, or several begin so; or no code or outcome has this name",
+        "no receipt of this name was found",
+        "look at `hermes pm receipts`",
+        "the id is one that `hermes pm receipts` shows",
+    ),
+    Code(
+        "invalid-source", "failed",
+        "the source of a plugin is not there, or of a kind that is not read",
+        "there is no plugin at the place that was named",
+        "name a folder with a plugin in it, or an archive of one",
+        "the source is there",
+    ),
+    Code(
         "config-changed", "failed",
         "somebody else changed the plugins in a `config.yaml` between decision and commit",
         "the config was changed by somebody else at the same time",
@@ -371,8 +399,10 @@ _OUTCOMES = (
 
 OUTCOMES = {outcome.name: outcome for outcome in _OUTCOMES}
 
+_USAGE = 2
 _BUSY = 4
 _RESTART = 5
+_MISNAMED = frozenset({"invalid-source", "unknown-package", "unknown-plugin", "unknown-receipt"})
 
 
 def code_of(name: str) -> Code:
@@ -383,8 +413,11 @@ def code_of(name: str) -> Code:
 
 def exit_status(outcome: str, codes: Iterable[str] = (), *, restart: bool = False) -> int:
     """Return the exit status of an outcome with the codes of its reasons; `restart` under `--strict` only."""
+    codes = set(codes)
     if outcome == "failed" and "busy" in codes:
         return _BUSY
+    if outcome == "failed" and codes & _MISNAMED:
+        return _USAGE
     if outcome == "ready" and restart:
         return _RESTART
     return OUTCOMES[outcome].exit_status

@@ -286,6 +286,10 @@ WORLD = {
             key="plugins.enabled",
         ),
         PmError("config-changed", "`plugins.enabled` was changed meanwhile", file="config.yaml", key="plugins.enabled"),
+        PmError("unknown-plugin", "there is no plugin `ws-chta` here", hint="`ws-chat` is"),
+        PmError("unknown-package", "`httpz` is not in generation 3", hint="did you mean `httpx`?"),
+        PmError("unknown-receipt", "there is no receipt `0a1b`", hint="`hermes pm receipts` lists them"),
+        PmError("invalid-source", "`./ws-chta` is not there", hint="a source is a folder or an archive"),
         PmError("interrupted", "the operation was stopped by a signal while the generation was built"),
     )
 }

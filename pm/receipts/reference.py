@@ -11,6 +11,7 @@ from pm.receipts.codes import CODES, OUTCOMES
 from pm.receipts.examples import NAMES, example
 from pm.receipts.render import render
 from pm.receipts.store import receipt_text
+from pm.receipts.warning_codes import WARNINGS
 
 __all__ = ["documents", "schema_text", "write"]
 
@@ -54,7 +55,11 @@ def _codes_page() -> str:
             for outcome in OUTCOMES.values()
         ),
     )
-    return _CODES_PAGE.format(codes=codes, outcomes=outcomes)
+    warnings = _table(
+        ("code", "meaning", "what now"),
+        ((f"`{code.name}`", code.meaning, code.what_now) for code in WARNINGS.values()),
+    )
+    return _CODES_PAGE.format(codes=codes, outcomes=outcomes, warnings=warnings)
 
 
 def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -79,8 +84,8 @@ tool (`failed`) is never reported as a conflict, and never costs a plugin its pl
 
 {outcomes}
 
-Besides these, 2 is wrong usage, 4 is `failed` with the code `busy`, and 5 is `ready` under `--strict` when a running
-process must be started again first.
+Besides these, 2 is wrong usage (also `failed` with `invalid-source` or an `unknown-…` code), 4 is `failed` with the
+code `busy`, and 5 is `ready` under `--strict` when a running process must be started again first.
 """
 
 

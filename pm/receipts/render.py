@@ -52,7 +52,12 @@ _BLANK = _Line("", 0)
 
 
 def show(receipt: Receipt, stream: TextIO) -> None:
-    """Write the text of a receipt to a stream.
+    """Write the text of a receipt to a stream; see `text_for`."""
+    stream.write(text_for(receipt, stream))
+
+
+def text_for(receipt: Receipt, stream: TextIO) -> str:
+    """Return the text of a receipt as a stream can show it.
 
     It is as wide as the stream's terminal, and coloured if that is one and `NO_COLOR` is not set.
     """
@@ -62,7 +67,7 @@ def show(receipt: Receipt, stream: TextIO) -> None:
     encoding = stream.encoding or "utf-8"
     if not _can_write(encoding, _SIGNS):
         text = text.translate(_ASCII)
-    stream.write(text.encode(encoding, "replace").decode(encoding))
+    return text.encode(encoding, "replace").decode(encoding)
 
 
 def render(receipt: Receipt, *, width: int = 80, colour: bool = False) -> str:

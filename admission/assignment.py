@@ -1,0 +1,63 @@
+"""An assignment of versions to packages, and the check that every solution must pass, whoever found it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from admission.universe import Arc, Root, Universe
+
+__all__ = ["Assignment", "reachable"]
+
+Assignment = Mapping[str, int]
+"""Package → position of its chosen version."""
+
+
+def reachable(universe: Universe, roots: Iterable[Root], chosen: Assignment) -> dict[str, set[str]] | None:
+    """Return package → extras that the roots reach in an assignment, or `None` if it does not satisfy a demand.
+
+    This is the check that every solution must pass, whoever found it.
+    """
+    extras: dict[str, set[str]] = {}
+    pending = [universe.root_arc(root) for root in roots]
+    met: list[Arc] = []
+    while pending:
+        arc = pending.pop()
+        met.append(arc)
+        position = chosen.get(arc.name)
+        if position is None or not arc.mask >> position & 1:
+            return None
+        new = set(arc.extras) - extras.get(arc.name, set())
+        first = arc.name not in extras
+        extras.setdefault(arc.name, set()).update(arc.extras)
+        for extra in new | {""} if first else new:
+            pending.extend(universe.arcs(arc.name, position, extra))
+    for name in extras:
+        package = universe.package(name)
+        if package.free >> chosen[name] & 1:
+            continue
+        if not (package.conditional & _vouched(universe, name, roots, chosen)) >> chosen[name] & 1:
+            return None
+    return extras
+
+
+def _vouched(universe: Universe, name: str, roots: Iterable[Root], chosen: Assignment) -> int:
+    """Return the versions of a package that somebody pins exactly who is needed for another reason than that package.
+
+    Nobody vouches for itself, and the policy `direct-opt-in` takes the word of roots alone.
+    """
+    pending = [universe.root_arc(root) for root in roots]
+    everybody = universe.constraints.policy.prerelease != "direct-opt-in"
+    extras: dict[str, set[str]] = {}
+    mask = 0
+    while pending:
+        arc = pending.pop()
+        if arc.name == name:
+            mask |= arc.mask if arc.exact else 0
+        elif everybody:
+            first = arc.name not in extras
+            known = extras.setdefault(arc.name, set())
+            new = set(arc.extras) - known
+            known.update(arc.extras)
+            for extra in new | {""} if first else new:
+                pending.extend(universe.arcs(arc.name, chosen[arc.name], extra))
+    return mask

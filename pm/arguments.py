@@ -1,0 +1,121 @@
+"""The command line: every verb with its options, and which words are not the manager's but the core's."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+OURS = frozenset({"plugins", "pm", "run"})
+"""First words that the manager answers itself; everything else is handed to the core's own `hermes`."""
+LATER = frozenset({"uninstall", "update"})
+"""First words that will be the manager's and must not reach a core, which would change its own environment."""
+_QUIET_OPTIONS = frozenset({"--json", "--dry-run", "-q", "--quiet", "-v", "--verbose", "--yes"})
+
+
+def parser(family: str = "") -> argparse.ArgumentParser:
+    """Return the parser of everything that the manager answers itself; with a family only its verbs are filled in."""
+    top = argparse.ArgumentParser(
+        prog="hermes",
+        description="The plugin package manager of Hermes: one environment for the core and all plugins.",
+        epilog="Every other command is handed to the core's own `hermes` in the selected generation.",
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="store_true", help="the manager's version")
+    verbs = top.add_subparsers(dest="family", metavar="COMMAND")
+    plugins = verbs.add_parser("plugins", help="install, enable, check and remove plugins", allow_abbrev=False)
+    if family in ("", "plugins"):
+        _plugins(plugins)
+    pm = verbs.add_parser("pm", help="the generation, its receipts, and why something is in it", allow_abbrev=False)
+    if family in ("", "pm"):
+        _pm(pm)
+    run = verbs.add_parser("run", help="run a command in the selected generation", allow_abbrev=False)
+    run.add_argument("--safe", action="store_true", help="start without plugins; no config is changed")
+    run.add_argument("--home", metavar="DIR", help="the profile's home (default: HERMES_HOME, else ~/.hermes)")
+    run.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command and its arguments")
+    return top
+
+
+def words_again(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the command that does the same again, without what only says how it is shown."""
+    return ("hermes", *(word for word in argv if word not in _QUIET_OPTIONS))
+
+
+def _plugins(family: argparse.ArgumentParser) -> None:
+    verbs = family.add_subparsers(dest="verb", metavar="VERB", required=True)
+    install = _verb(verbs, "install", "install a plugin from a folder or an archive")
+    install.add_argument("source", metavar="SOURCE", help="a folder, a `.zip` or a `.tar.*`")
+    which = install.add_mutually_exclusive_group()
+    which.add_argument("--enable", action="store_true", default=None, help="judge it and switch it on")
+    which.add_argument("--no-enable", action="store_false", dest="enable", help="leave it switched off")
+    install.add_argument("--force", action="store_true", help="replace an installed copy of the same key")
+    install.add_argument("--keep", action="store_true", help="if it is refused, leave it installed and switched off")
+    install.add_argument("--yes", action="store_true", help="answer every question with yes")
+    _changes(install)
+    _consents(install)
+    remove = _verb(verbs, "remove", "remove a plugin, every mention of it in the config, and what only it needed")
+    remove.add_argument("name", metavar="NAME")
+    _changes(remove)
+    enable = _verb(verbs, "enable", "judge an installed plugin, and switch it on if it fits")
+    enable.add_argument("name", metavar="NAME")
+    _changes(enable)
+    _consents(enable)
+    disable = _verb(verbs, "disable", "switch a plugin off; it stays installed")
+    disable.add_argument("name", metavar="NAME")
+    _changes(disable)
+    check = _verb(verbs, "check", "the dry run: the same verdict as the real thing, nothing is changed")
+    check.add_argument("names", nargs="*", metavar="NAME|SOURCE", help="without one: is everything enabled ready?")
+    check.add_argument("--summary", action="store_true", help="one line for each plugin")
+    check.add_argument("--strict", action="store_true", help="exit 5 if it is ready only after a restart")
+    _consents(check)
+    validate = _verb(verbs, "validate", "the author's check of a plugin's folder: declaration, files, fit with a core")
+    validate.add_argument("path", metavar="PATH")
+    validate.add_argument("--core", metavar="CORE", help="a requirement such as `hermes-agent==0.19.0`, or a folder")
+    validate.add_argument("--format", choices=("text", "github"), default="text", help="how findings are written")
+    _consents(validate)
+    _verb(verbs, "list", "every plugin that is there, and whether it is ready")
+    show = _verb(verbs, "show", "everything that is known of one plugin")
+    show.add_argument("name", metavar="NAME")
+
+
+def _pm(family: argparse.ArgumentParser) -> None:
+    verbs = family.add_subparsers(dest="verb", metavar="VERB", required=True)
+    init = _verb(verbs, "init", "choose the core and make a generation of what is enabled")
+    init.add_argument("--core", metavar="CORE", help="a requirement such as `hermes-agent==0.19.0`, or a folder")
+    init.add_argument("--embedded-core", action="store_const", const="", dest="core", help="the core of the manager")
+    init.add_argument("--python", metavar="PYTHON", help="a version such as `3.12`, or the path of an interpreter")
+    _changes(init)
+    _consents(init)
+    _verb(verbs, "status", "the selected generation, and everything that is enabled")
+    receipts = _verb(verbs, "receipts", "what happened and why")
+    receipts.add_argument("action", nargs="?", choices=("list", "show", "example"), default="list")
+    receipts.add_argument("id", nargs="?", metavar="ID", help="an id or its beginning, `latest`, or a code")
+    why = _verb(verbs, "why", "who asks for a package, and through which others it arrives")
+    why.add_argument("package", metavar="PACKAGE")
+    tree = _verb(verbs, "tree", "what needs what in the selected generation")
+    tree.add_argument("--depth", type=int, metavar="N", help="how far down")
+    tree.add_argument("--invert", metavar="PACKAGE", help="what needs this package instead")
+
+
+def _verb(verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str) -> argparse.ArgumentParser:
+    verb = verbs.add_parser(name, help=text, description=text, allow_abbrev=False)
+    verb.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    verb.add_argument("--home", metavar="DIR", help="the profile's home (default: HERMES_HOME, else ~/.hermes)")
+    verb.add_argument("--offline", action="store_true", help="ask no index")
+    talk = verb.add_mutually_exclusive_group()
+    talk.add_argument("-q", "--quiet", action="store_true", help="say only what went wrong")
+    talk.add_argument("-v", "--verbose", action="store_true", help="say more")
+    return verb
+
+
+def _changes(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
+
+
+def _consents(verb: argparse.ArgumentParser) -> None:
+    group = verb.add_argument_group("consents and limits")
+    group.add_argument("--allow-build", action="append", default=[], metavar="NAME", help="may be built from source")
+    group.add_argument(
+        "--allow-prerelease", action="append", default=[], metavar="NAME", help="its pre-releases may be taken"
+    )
+    group.add_argument("--allow-direct-urls", action="store_true", help="requirements may name an address")
+    group.add_argument("--exclude-newer", metavar="WHEN", help="take no file that is newer: `14 days`, a date, `off`")

@@ -1,0 +1,246 @@
+"""Prepare a generation from a lock, and select it together with what changes in configs and plugin folders."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from admission import Policy, Problem, Refused
+from lockfiles import Lock, pylock
+from pm.atomic import write_json
+from pm.config_edit import Change, edit_config, locked_config
+from pm.contents import Fault
+from pm.cores import HostedCore, core_to_json, keep_core
+from pm.environments import (
+    build_environment,
+    check_environment,
+    discard_environment,
+    seal,
+)
+from pm.errors import PmError
+from pm.fault_reasons import refusal_of, warning_of
+from pm.index import Index
+from pm.installed import stamp
+from pm.interpreter import Interpreter
+from pm.places import Places
+from pm.receipts.receipt import time_text
+from pm.records import Member, Record, pointer_to_json, record_to_json
+from pm.selection import Selection, read_selection
+from pm.sources import Sources
+from pm.transaction import Replacement, commit
+
+
+class Ingredients(NamedTuple):
+    """What a lock is built with."""
+
+    hosted: HostedCore
+    interpreter: Interpreter
+    sources: Sources | None
+    """`None`: from uv's cache alone."""
+    client: Index | None
+    """Gives the wheels that the lock names by path; `None`: they are in the state already."""
+
+
+class Prepared(NamedTuple):
+    """An environment that is complete and checked, and not selected yet."""
+
+    number: int
+    """Of the generation to come."""
+    environment: int
+    """Whose folder it is: its own, or that of an earlier generation with the same files."""
+    lock: Lock
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def reused(self) -> bool:
+        return self.number != self.environment
+
+
+class Edits(NamedTuple):
+    """What is committed together with the pointer."""
+
+    home: Path
+    """Whose config is edited."""
+    config: tuple[Change, ...] = ()
+    trees: tuple[Replacement, ...] = ()
+    decided_on: Mapping[Path, Selection] = {}
+    """Home → what its config selected when this was decided; a difference now is `config-changed`."""
+
+
+class Contents(NamedTuple):
+    """What a record says beside its environment."""
+
+    members: tuple[Member, ...]
+    fingerprint: str
+    core: Mapping[str, object]
+    interpreter: str
+    target: str
+    consents: Mapping[str, object]
+    exclude_newer: str
+    python: str
+    selections: Mapping[str, object]
+
+
+def prepare(places: Places, lock: Lock, ingredients: Ingredients, selected: Record | None) -> Prepared | Refused:
+    """Build and check the environment of a lock, or take the selected one if it holds the same files already.
+
+    Refused where only the finished environment shows that its distributions do not go together. Then, and when
+    `PmError` is raised (`build-failed`, `hash-mismatch`, `no-space` …), nothing of it is left.
+    """
+    number = next_number(places)
+    if selected is not None and _same_files(selected.lock, lock) and places.generation(selected.environment).is_dir():
+        return Prepared(number, selected.environment, lock)
+    keep_core(ingredients.hosted, places)
+    if ingredients.client is not None:
+        ingredients.client.adopt(lock, places.wheels)
+    folder = places.generation(number)
+    try:
+        build_environment(places, number, ingredients.interpreter, pylock.dumps(lock), sources=ingredients.sources)
+        faults = check_environment(folder, lock, ingredients.interpreter)
+        refused = refusal_of(faults, lock)
+        if refused is not None:
+            discard_environment(folder)
+            return refused
+        _raise_drift(faults)
+        seal(folder)
+    except BaseException:
+        discard_environment(folder)
+        raise
+    return Prepared(number, number, lock, tuple(warning_of(fault) for fault in faults if fault.harmless))
+
+
+def select(
+    places: Places, prepared: Prepared, contents: Contents, edits: Edits, *, operation: tuple[str, str]
+) -> Record:
+    """Write the record, then change configs, plugin folders and the pointer in one transaction.
+
+    `operation` is its name and the id of its receipt. If anything fails, nothing has changed and a newly built
+    environment is gone. Raise `PmError` (`config-changed`, `busy`, `no-space`, `not-writable`).
+    """
+    name, receipt = operation
+    record = Record(
+        generation=prepared.number,
+        environment=prepared.environment,
+        lock=prepared.lock,
+        lock_digest=pylock.digest(prepared.lock),
+        operation=name,
+        receipt=receipt,
+        created_at=time_text(datetime.now(UTC)),
+        **contents._asdict(),
+    )
+    folder = places.generation(prepared.environment)
+    pointer = pointer_to_json(record, path=str(folder), stamp=stamp(folder))
+    content = (json.dumps(pointer, indent=2, sort_keys=True) + "\n").encode()
+    try:
+        write_json(places.record(prepared.number), record_to_json(record), durable=True)
+        if not prepared.reused:
+            os.sync()
+        apply(places, edits, content, operation=name)
+    except BaseException:
+        places.record(prepared.number).unlink(missing_ok=True)
+        if not prepared.reused:
+            discard_environment(folder)
+        raise
+    return record
+
+
+def apply(places: Places, edits: Edits, pointer: bytes | None, *, operation: str) -> None:
+    """Change configs, plugin folders and the pointer together.
+
+    A config that somebody else changed meanwhile is merged as long as it selects the same; else `config-changed`.
+    """
+    with ExitStack() as stack:
+        replacements = list(edits.trees)
+        if edits.config:
+            config = stack.enter_context(locked_config(edits.home))
+            _unchanged(edits.decided_on)
+            content = edit_config(config.path, edits.config)
+            if content != config.content:
+                expected = _digest(config.content) if config.content is not None else ""
+                replacements.append(Replacement(config.path, content=content, expected=expected))
+        else:
+            _unchanged(edits.decided_on)
+        if replacements or pointer is not None:
+            commit(places, replacements, pointer, operation=operation)
+
+
+def consents_of(policy: Policy, lock: Lock) -> dict[str, object]:
+    """Return what was consented to and is used, as a record keeps it: later decisions on this set need it again."""
+    names = lock.versions()
+    return {
+        "allow_build": [name for name in policy.allow_build if name in names],
+        "allow_prerelease": [name for name in policy.allow_prerelease if name in names],
+        "allow_direct_urls": policy.allow_direct_urls,
+    }
+
+
+def contents_after(record: Record, members: Sequence[Member], fingerprint: str) -> Contents:
+    """Return what a record says after somebody left: everything else is as it was."""
+    values = {name: getattr(record, name) for name in Contents._fields}
+    return Contents(**(values | {"members": tuple(members), "fingerprint": fingerprint}))
+
+
+def core_value(hosted: HostedCore, interpreter: Interpreter) -> Mapping[str, object]:
+    """Return the core as a record keeps it."""
+    return core_to_json(hosted, interpreter.target)
+
+
+def next_number(places: Places) -> int:
+    """Return a number that no generation has or had while its record or folder is there."""
+    return max(numbers(places), default=0) + 1
+
+
+def numbers(places: Places) -> Iterator[int]:
+    """Yield the numbers of all generations that left a record or a folder."""
+    names = os.listdir(places.generations) if places.generations.is_dir() else []  # noqa: PTH208 - names are enough
+    for name in names:
+        stem = name.removesuffix(".json")
+        if stem.isdecimal():
+            yield int(stem)
+
+
+def _raise_drift(faults: Iterable[Fault]) -> None:
+    missing = [fault.message for fault in faults if fault.code == "drift"]
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        raise PmError("build-failed", f"what was built is not what the lock says: {missing[0]}{more}")
+
+
+def _same_files(before: Lock, after: Lock) -> bool:
+    def files(lock: Lock) -> set[tuple[str, str, str]]:
+        return {(pin.name, pin.version, pin.artifact.sha256) for pin in lock.pins}
+
+    return before.target == after.target and files(before) == files(after)
+
+
+def _unchanged(decided_on: Mapping[Path, Selection]) -> None:
+    for home, selection in decided_on.items():
+        now = read_selection(home)
+        if _decisive(now) != _decisive(selection):
+            raise PmError(
+                "config-changed",
+                "the plugins in the config were changed by somebody else while this was decided",
+                file=str(home / "config.yaml"),
+                hint="look at it and run this again; nothing was changed",
+            )
+
+
+def _decisive(selection: Selection) -> tuple[object, ...]:
+    """Return what of a config a decision rests on."""
+    return (
+        selection.enabled,
+        selection.disabled,
+        selection.memory_provider,
+        selection.context_engine,
+        selection.section,
+    )
+
+
+def _digest(content: bytes) -> str:
+    return "sha256:" + hashlib.sha256(content).hexdigest()

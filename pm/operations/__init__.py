@@ -1,0 +1,1 @@
+"""What an operator can do: each verb from the situation to its receipt."""

@@ -1,0 +1,136 @@
+"""From a verdict to a selected generation: what `install`, `enable`, `init` and `update` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from admission import Admitted, ConstraintSet, Refused, Undecided, canonical_name
+from lockfiles import Lock
+from lockfiles.subset import changes
+from pm.generations import (
+    Contents,
+    Edits,
+    Ingredients,
+    Prepared,
+    consents_of,
+    core_value,
+    prepare,
+    select,
+)
+from pm.judging import Judged
+from pm.operations.course import Course
+from pm.operations.trees import keep_tree, recorded_tree
+from pm.places import Places
+from pm.receipts.receipt import Done, Transition, time_text
+from pm.records import Member, Record
+from pm.selection import Selection
+from pm.situation import Situation
+
+
+def realise(
+    course: Course, situation: Situation, judged: Judged, edits: Edits, *, trees: Mapping[str, str] | None = None
+) -> Admitted | Refused | Undecided | Done:
+    """Build what was admitted and select it together with the edits; a refusal comes back as it is.
+
+    `trees` are the digests of the plugin folders that the edits bring.
+    """
+    if not isinstance(judged.decision, Admitted):
+        return judged.decision
+    if course.operation.dry_run:
+        return judged.decision
+    prepared = build(course, situation, judged.decision.lock)
+    if isinstance(prepared, Refused):
+        return prepared
+    with course.phase("commit"):
+        contents = contents_of(situation, judged.decision.lock, judged.members, trees or {})
+        record = select(course.places, prepared, contents, edits, operation=course.mark)
+    selected(course, situation.record, record)
+    return judged.decision
+
+
+def build(course: Course, situation: Situation, lock: Lock) -> Prepared | Refused:
+    """Prepare the environment of a lock, and take its warnings into the receipt."""
+    ingredients = Ingredients(
+        hosted=situation.hosted,
+        interpreter=situation.interpreter,
+        sources=None if situation.wishes.offline else situation.sources,
+        client=situation.client,
+    )
+    with course.phase("build", f"building an environment of {len(lock.pins)} packages"):
+        prepared = prepare(course.places, lock, ingredients, situation.record)
+    if isinstance(prepared, Prepared):
+        for warning in prepared.warnings:
+            course.note(warning)
+    return prepared
+
+
+def contents_of(situation: Situation, lock: Lock, members: Sequence[Member], trees: Mapping[str, str]) -> Contents:
+    """Return what the record of a generation says for a situation and the members that were admitted."""
+    python = situation.settings.python if situation.wishes.python is None else situation.wishes.python
+    consents = consents_of(situation.policy, lock)
+    return Contents(
+        members=tuple(_completed(member, situation.places, trees) for member in members),
+        fingerprint=_constraints_later(situation, members, consents).fingerprint,
+        core=core_value(situation.hosted, situation.interpreter),
+        interpreter=str(situation.interpreter.path),
+        target=situation.interpreter.target.name,
+        consents=consents,
+        exclude_newer=situation.policy.exclude_newer,
+        python=python,
+        selections={profile.name: {"home": str(profile.profile.home)} for profile in situation.profiles},
+    )
+
+
+def _constraints_later(situation: Situation, members: Sequence[Member], consents: Mapping[str, Any]) -> ConstraintSet:
+    """Return the union as the next operation will find it: a consent that nothing needed is not kept."""
+    settings, constraints = situation.settings, situation.constraints(members)
+    build = {canonical_name(name) for name in (*settings.allow_build, *consents["allow_build"])}
+    prerelease = {canonical_name(name) for name in (*settings.allow_prerelease, *consents["allow_prerelease"])}
+    policy = constraints.policy._replace(allow_build=tuple(sorted(build)), allow_prerelease=tuple(sorted(prerelease)))
+    return constraints._replace(policy=policy)
+
+
+def selected(course: Course, before: Record | None, after: Record) -> None:
+    """Say in the receipt which generation is selected now, and whether what runs must be started again."""
+    reasons = restart_reasons(before, after)
+    course.know(
+        generation=Transition(
+            before=before.generation if before is not None else None,
+            after=after.generation,
+            lock_digest=after.lock_digest,
+            restart_required=bool(reasons),
+            restart_reasons=reasons,
+        )
+    )
+
+
+def restart_reasons(before: Record | None, after: Record) -> tuple[str, ...]:
+    """Return what a process of the generation before may have imported and would find changed or gone."""
+    if before is None or before.environment == after.environment:
+        return ()
+    _, removed, moved = changes(before.lock, after.lock)
+    return (
+        *(f"{change.name} {change.before} → {change.after}" for change in moved),
+        *(f"{change.name} {change.before} is gone" for change in removed),
+    )
+
+
+def decided_on(situation: Situation) -> dict[Path, Selection]:
+    """Return what each config selected when this was decided."""
+    return {
+        inhabited.profile.home: inhabited.profile.selection
+        for inhabited in situation.profiles
+        if inhabited.profile.selection is not None
+    }
+
+
+def _completed(member: Member, places: Places, trees: Mapping[str, str]) -> Member:
+    """Return a member with the time since when it is enabled, and the digest of its files, which are kept by it."""
+    since = member.enabled_since or time_text(datetime.now(UTC))
+    tree = trees.get(member.root) or recorded_tree(places, Path(member.root), member.tree_digest)
+    if member.source == "user" and not tree and Path(member.root).is_dir():
+        tree = keep_tree(places, Path(member.root))
+    return member._replace(enabled_since=since, tree_digest=tree if member.root else "")

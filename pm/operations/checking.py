@@ -1,0 +1,165 @@
+"""The dry run: what would happen, and whether everything that is enabled is ready. Nothing is changed or stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from admission import Admitted, Reason, Refused, Step
+from pm.errors import PmError
+from pm.installed import stamp
+from pm.operations.candidates import announced_source, refusal_of_place
+from pm.operations.course import Course, Result
+from pm.operations.finding import find_plugin
+from pm.operations.sources import is_source, looked_at, source_path
+from pm.operations.standing import again, announced, is_running
+from pm.operations.verdicts import verdict
+from pm.reading.discovery import Found
+from pm.receipts.receipt import Done
+from pm.records import Member, read_pointer
+from pm.situation import Situation, Wishes, member_of, observed, with_member
+
+
+def check(course: Course, words: Sequence[str], wishes: Wishes) -> Result:
+    """Judge plugins as if they were to be enabled, each a key or a source; without a word, say whether all is ready."""
+    with observed(course.places, course.scene.environ, wishes, course.scene.terms) as situation:
+        course.learn(situation)
+        if not words:
+            return _readiness(course, situation)
+        if len(words) == 1:
+            return _one(course, situation, words[0])
+        return _several(course, situation, words)
+
+
+def _one(course: Course, situation: Situation, word: str) -> Result:
+    found = _installed(situation, word)
+    if found is not None:
+        member = announced(course, situation, found)
+        if is_running(situation, found) and not _drift(situation):
+            course.judged(situation, situation.members)
+            return Done("ready")
+        decision = verdict(course, situation, with_member(situation.members, member), found.key).decision
+        if isinstance(decision, Refused):
+            return decision._replace(steps=(*decision.steps, again(found.key, decision)))
+        return decision
+    with looked_at(word, course.places.cache / "staged") as taken:
+        candidate = announced_source(course, taken, situation)
+        refused = refusal_of_place(candidate, force=True)
+        if refused is not None:
+            return refused
+        member = member_of(candidate.found, (situation.places.profile,))
+        return verdict(course, situation, with_member(situation.members, member), candidate.key).decision
+
+
+def _several(course: Course, situation: Situation, words: Sequence[str]) -> Result:
+    """Judge several plugins together: whether all of them can be enabled."""
+    members, asked = situation.members, []
+    with ExitStack() as stack:
+        for word in words:
+            found = _installed(situation, word)
+            if found is None:
+                taken = stack.enter_context(looked_at(word, course.places.cache / "staged"))
+                candidate = announced_source(course, taken, situation)
+                refused = refusal_of_place(candidate, force=True)
+                if refused is not None:
+                    return refused
+                found = candidate.found
+            asked.append(found.key)
+            members = with_member(members, member_of(found, (situation.places.profile,)))
+        course.know(plugin=None)
+        return verdict(course, situation, members, asked=asked).decision
+
+
+def _installed(situation: Situation, word: str) -> Found | None:
+    """Return the installed plugin that a word means; `None` for a source.
+
+    Raise `PmError` (`unknown-plugin`) for a word that is neither.
+    """
+    if is_source(word):
+        return None
+    try:
+        return find_plugin(situation.here.found, word)
+    except PmError:
+        try:
+            source_path(word)
+        except PmError:
+            pass
+        else:
+            return None
+        raise
+
+
+# -- is everything ready?
+
+
+def _readiness(course: Course, situation: Situation) -> Result:
+    record = situation.record
+    drift = _drift(situation)
+    if drift is not None:
+        return Done("drift", reasons=(drift,))
+    constraints = situation.constraints(situation.members)
+    waiting = _not_admitted(situation)
+    if record is not None and record.fingerprint == constraints.fingerprint and not waiting:
+        course.judged(situation, situation.members)
+        return Done("ready")
+    judged = verdict(course, situation, situation.members)
+    decision = judged.decision
+    if not isinstance(decision, Admitted):
+        return decision
+    if record is None:
+        reason = Reason("not-admitted", "no generation was made yet: nothing can run")
+        step = Step("retry", "", "make a generation", when="you run `hermes pm init`")
+        return Done("not-ready", decision.lock, (reason, *waiting), (step,), decision.warnings)
+    if waiting:
+        steps = tuple(_admit(member, confirmed=member in judged.members) for member in _unadmitted(situation))
+        return Done("not-ready", decision.lock, waiting, steps, decision.warnings)
+    return Done("ready", decision.lock, warnings=decision.warnings)
+
+
+def _unadmitted(situation: Situation) -> list[Member]:
+    return [member for member in situation.members if not situation.was_admitted(member)]
+
+
+def _not_admitted(situation: Situation) -> tuple[Reason, ...]:
+    waiting = [
+        Reason("not-admitted", f"`{member.key}` is enabled in {_profiles(member)} and was never admitted as it is now")
+        for member in _unadmitted(situation)
+    ]
+    for unfit in situation.unfit:
+        problem = unfit.found.declaration.problems[0]
+        message = f"`{unfit.found.key}` is enabled in `{unfit.profile}` and cannot be read: {problem.message}"
+        waiting.append(
+            Reason(
+                code="not-admitted",
+                message=message,
+                file=problem.file,
+                line=problem.line,
+                column=problem.column,
+                key=problem.key,
+                hint=problem.hint,
+            )
+        )
+    return tuple(waiting)
+
+
+def _profiles(member: Member) -> str:
+    return ", ".join(f"`{name}`" for name in member.profiles)
+
+
+def _admit(member: Member, *, confirmed: bool) -> Step:
+    return Step("re-enable", member.key, "admit it" if confirmed else "see why it does not fit", confirmed=confirmed)
+
+
+def _drift(situation: Situation) -> Reason | None:
+    """Return how the selected generation differs from what was selected, as far as one look at its folder tells."""
+    record = situation.record
+    if record is None:
+        return None
+    folder = situation.places.generation(record.environment)
+    pointer = read_pointer(situation.places)
+    try:
+        if pointer is None or pointer.get("site_packages_stamp") == stamp(folder):
+            return None
+    except PmError as error:
+        return Reason("drift", error.message, file=str(folder))
+    return Reason("drift", f"something was added to generation {record.generation} or taken from it", file=str(folder))

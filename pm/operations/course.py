@@ -1,0 +1,294 @@
+"""`Course`: one operation under way, from its first step to its receipt, whatever happens in between."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from admission import Admitted, Problem, Refused, Undecided
+from admission import Warning as Notice
+from pm import __version__
+from pm.atomic import read_json, write_json
+from pm.errors import PmError
+from pm.index import Terms
+from pm.names import canonical_key, leaf
+from pm.places import Places
+from pm.reading.discovery import Found
+from pm.receipts.build import build, noted
+from pm.receipts.receipt import (
+    Consent,
+    Copy,
+    Done,
+    Operation,
+    Plugin,
+    Receipt,
+    Shadowed,
+    Source,
+    Transition,
+    Warning,
+    begin,
+)
+from pm.records import Member, Record
+from pm.situation import Situation
+
+Result = Admitted | Refused | Undecided | Done
+
+
+class Scene(NamedTuple):
+    """Where an operation happens, and how it may talk."""
+
+    places: Places
+    environ: Mapping[str, str]
+    tell: Callable[[str], None] = lambda _: None
+    """Hears what is being done, for a person who waits."""
+    terms: Terms | None = None
+    """How an index is asked, and who hears of it."""
+
+
+class Course:
+    """One operation under way."""
+
+    def __init__(self, scene: Scene, name: str, command: tuple[str, ...], *, dry_run: bool = False) -> None:
+        self.scene = scene
+        self.operation: Operation = begin(name, command, now=datetime.now(UTC), dry_run=dry_run)
+        self._timings: dict[str, int] = {}
+
+    @property
+    def places(self) -> Places:
+        return self.scene.places
+
+    @property
+    def mark(self) -> tuple[str, str]:
+        """Name and id, as the record of a generation keeps them."""
+        return self.operation.name, self.operation.id
+
+    def know(self, **values: Any) -> None:  # noqa: ANN401 - the fields of `Operation`, each with its own type
+        """Fill in more of what the receipt will say."""
+        self.operation = self.operation._replace(**values)
+
+    def learn(self, situation: Situation) -> None:
+        """Take over what the receipt says of the situation."""
+        record = situation.record
+        core = situation.hosted.core
+        self.know(
+            core=f"{core.name}=={core.version}",
+            target=situation.interpreter.target.name,
+            before=record.lock if record is not None else None,
+            generation=standing(record),
+            exclude_newer=situation.policy.not_after,
+            consents=_consents(situation),
+            shadowed=tuple(shadowed(situation.here.found)),
+            tools=tools(),
+        )
+        for note in situation.notes:
+            self.note(note)
+
+    def judged(self, situation: Situation, members: Iterable[Member]) -> None:
+        """Say whom the verdict is about, and on which inputs."""
+        members = tuple(members)
+        self.know(
+            plugins=tuple(plugin_of(member) for member in members),
+            inputs_fingerprint=situation.constraints(members).fingerprint,
+        )
+
+    def note(self, problem: Problem, *, owner: str = "") -> None:
+        """Warn of something; the same is said once."""
+        self._warn(noted(problem, owner=owner))
+
+    def notice(self, notice: Notice) -> None:
+        """Warn of something that the index or the sources said."""
+        self._warn(Warning(notice.code, notice.message, notice.package, notice.owner))
+
+    def _warn(self, warning: Warning) -> None:
+        if warning not in self.operation.warnings:
+            self.know(warnings=(*self.operation.warnings, warning))
+
+    @contextmanager
+    def phase(self, name: str, said: str = "") -> Iterator[None]:
+        """Time a part of the work, and say that it has begun."""
+        if said:
+            self.scene.tell(said)
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            passed = round((time.perf_counter() - started) * 1000)
+            self._timings[name] = self._timings.get(name, 0) + passed
+            self.know(timings=dict(self._timings))
+
+
+def changing(course: Course, work: Callable[[], Result]) -> Receipt:
+    """Do work that changes something: under the install lock, after what an interrupted operation left is mended."""
+    from pm.install_lock import install_lock
+    from pm.transaction import recover
+
+    def locked() -> Result:
+        _refuse_managed(course)
+        with install_lock(course.places, course.operation.name, tell=course.scene.tell):
+            recovered = recover(course.places)
+            if recovered.outcome != "nothing":
+                course.note(_recovered(recovered.outcome, recovered.operation, recovered.details))
+            _sweep(course.places)
+            course.know(sequence=_next_sequence(course.places))
+            return work()
+
+    return _stored(course, _ended(course, locked))
+
+
+def looking(course: Course, work: Callable[[], Result]) -> Receipt:
+    """Do work that changes nothing and stores no receipt."""
+    result = _ended(course, work)
+    return build(course.operation, result, finished_at=datetime.now(UTC))
+
+
+def _ended(course: Course, work: Callable[[], Result]) -> Result | PmError:
+    try:
+        return work()
+    except PmError as error:
+        return error
+    except KeyboardInterrupt:
+        return PmError("interrupted", f"`{course.operation.name}` was stopped; nothing was changed")
+
+
+def _stored(course: Course, result: Result | PmError) -> Receipt:
+    from pm.generations import numbers
+    from pm.receipts.store import store
+
+    receipt = build(course.operation, result, finished_at=datetime.now(UTC))
+    try:
+        store(receipt, course.places.receipts, kept_generations=tuple(numbers(course.places)))
+    except PmError as error:
+        warning = Warning("receipt-not-stored", f"this receipt is stored nowhere: {error.message}")
+        return receipt._replace(warnings=(*receipt.warnings, warning))
+    return receipt
+
+
+# -- what receipts say
+
+
+def plugin_of(member: Member) -> Plugin:
+    """Return a member of the union as receipts name it."""
+    declaration = member.declaration
+    files = [requirement.origin.file for requirement in declaration.requirements]
+    return Plugin(
+        key=member.key,
+        name=declaration.name or member.key,
+        version=declaration.version,
+        source=Source({"user": "folder"}.get(member.source, member.source), member.root),
+        profile=", ".join(member.profiles),
+        declared_in=next((file for file in files if file), ""),
+        digest=member.digest,
+    )
+
+
+def shadowed(found: Iterable[Found]) -> Iterator[Shadowed]:
+    """Yield the copies of plugins that another copy hides."""
+    copies = tuple(found)
+    for hidden in copies:
+        if not hidden.hidden_by:
+            continue
+        used = next((other for other in copies if not other.hidden_by and _same_plugin(other, hidden)), None)
+        if used is not None:
+            yield Shadowed(hidden.key, _copy(hidden), _copy(used))
+
+
+def standing(record: Record | None) -> Transition:
+    """Return that the selected generation stays."""
+    if record is None:
+        return Transition()
+    return Transition(record.generation, record.generation, record.lock_digest)
+
+
+def tools() -> dict[str, str]:
+    """Return the versions of what does the work."""
+    import packaging
+
+    beside = {name: _version_beside(packaging.__file__, name) for name in ("resolvelib", "uv")}
+    return {"hermes-pm": __version__, "packaging": packaging.__version__, **beside}
+
+
+def _version_beside(module: str, name: str) -> str:
+    """Return the version of a distribution by the name of its folder: `importlib.metadata` takes 20 ms to import."""
+    infos = sorted(Path(module).parent.parent.glob(f"{name}-*.dist-info"))
+    return infos[-1].name.removeprefix(f"{name}-").removesuffix(".dist-info") if infos else "unknown"
+
+
+def _same_plugin(one: Found, other: Found) -> bool:
+    if one.memory_provider and other.memory_provider:
+        return canonical_key(leaf(one.key)) == canonical_key(leaf(other.key))
+    return canonical_key(one.key) == canonical_key(other.key)
+
+
+def _copy(found: Found) -> Copy:
+    location = str(found.folder) if found.folder is not None else f"plugins/{found.key}"
+    return Copy(found.source, location, found.declaration.version)
+
+
+def _consents(situation: Situation) -> tuple[Consent, ...]:
+    policy = situation.policy
+    direct = (Consent("allow-direct-url", "every plugin"),) if policy.allow_direct_urls else ()
+    return (
+        *(Consent("allow-build", name) for name in policy.allow_build),
+        *(Consent("allow-prerelease", name) for name in policy.allow_prerelease),
+        *direct,
+    )
+
+
+# -- housekeeping
+
+
+def staging(places: Places) -> Path:
+    """Return where sources are staged before anything is decided; what an interrupted operation left is swept."""
+    return places.state / "staged"
+
+
+def _sweep(places: Places) -> None:
+    """Remove what operations left that were killed: nothing refers to it, and nobody else is at work."""
+    from pm.environments import discard_environment
+    from pm.generations import numbers
+
+    shutil.rmtree(staging(places), ignore_errors=True)
+    for number in set(numbers(places)):
+        folder = places.generation(number)
+        if folder.is_dir() and not places.record(number).exists():
+            discard_environment(folder)
+
+
+def _next_sequence(places: Places) -> int:
+    file = places.locks / "sequence.json"
+    last = read_json(file)
+    number = last + 1 if isinstance(last, int) else 1
+    write_json(file, number)
+    return number
+
+
+def _recovered(outcome: str, operation: str, details: tuple[str, ...]) -> Problem:
+    said = {
+        "finished": f"an interrupted `{operation}` had already committed and was finished",
+        "undone": f"an interrupted `{operation}` was undone: everything is as before it",
+        "parked": f"an interrupted `{operation}` can neither be finished nor undone, because others changed the files",
+    }[outcome]
+    more = f": {', '.join(details)}" if details else ""
+    return Problem("interrupted", said + more)
+
+
+def _refuse_managed(course: Course) -> None:
+    """Refuse to change an environment that belongs to Nix, a container or an administrator."""
+    places = course.places
+    owner = course.scene.environ.get("HERMES_MANAGED", "").strip()
+    marker = next((home / ".managed" for home in (places.root, places.home) if (home / ".managed").exists()), None)
+    if owner.lower() in {"", "0", "false", "no"}:
+        owner = ""
+    if not owner and marker is None:
+        return
+    said = f"`HERMES_MANAGED` is set to `{owner}`" if owner else f"`{marker}` says so"
+    raise PmError(
+        "managed-environment",
+        f"this environment is managed from outside: {said}",
+        hint="declare the plugin where the environment is declared; `hermes plugins check` still answers here",
+    )

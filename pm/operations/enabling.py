@@ -1,0 +1,35 @@
+"""Switch an installed plugin on: one admission, and the config with it."""
+
+from __future__ import annotations
+
+from admission import Refused
+from pm.config_edit import Enable
+from pm.generations import Edits
+from pm.operations.admitting import decided_on, realise
+from pm.operations.course import Course, Result
+from pm.operations.finding import find_plugin
+from pm.operations.standing import again, announced, is_running
+from pm.operations.verdicts import verdict
+from pm.receipts.receipt import Done
+from pm.situation import Wishes, observed, with_member
+
+
+def enable(course: Course, word: str, wishes: Wishes) -> Result:
+    """Judge a plugin together with everything that is enabled, and switch it on if it is admitted."""
+    with observed(course.places, course.scene.environ, wishes, course.scene.terms) as situation:
+        course.learn(situation)
+        found = find_plugin(situation.here.found, word)
+        member = announced(course, situation, found)
+        if is_running(situation, found):
+            course.judged(situation, situation.members)
+            return Done("unchanged")
+        judged = verdict(course, situation, with_member(situation.members, member), found.key)
+        edits = Edits(
+            home=situation.places.home,
+            config=(Enable(found.key, found.names),),
+            decided_on=decided_on(situation),
+        )
+        result = realise(course, situation, judged, edits)
+        return (
+            result._replace(steps=(*result.steps, again(found.key, result))) if isinstance(result, Refused) else result
+        )

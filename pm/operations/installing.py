@@ -1,0 +1,149 @@
+"""Install a plugin from a folder or an archive: staged, read, judged, and only then put in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from admission import Admitted, Problem, Question, Refused
+from admission.gates import judge_gates
+from pm.config_edit import Enable
+from pm.generations import Edits, apply
+from pm.names import is_key, same_key
+from pm.operations.admitting import decided_on, realise
+from pm.operations.candidates import Candidate, announced_source, in_place_of, refusal_of_place
+from pm.operations.course import Course, Result, staging
+from pm.operations.sources import staged
+from pm.operations.standing import again
+from pm.operations.trees import (
+    discard,
+    forget_tree,
+    keep_tree,
+    kept_tree,
+    placed,
+    recorded_tree,
+    replaced_files,
+)
+from pm.operations.verdicts import verdict
+from pm.receipts.receipt import Done
+from pm.records import Member
+from pm.situation import Situation, Wishes, member_of, observed, with_member
+from pm.transaction import Replacement
+
+
+class Terms(NamedTuple):
+    """How a plugin is to be installed."""
+
+    enable: bool = False
+    force: bool = False
+    """Replace an installed copy of the same key."""
+    keep: bool = False
+    """If it is refused, leave it installed and switched off."""
+
+
+def install(course: Course, source: str, terms: Terms, wishes: Wishes) -> Result:
+    """Install a plugin; refused, nothing of it remains but the receipt, unless it is to be kept."""
+    below = course.places.cache / "staged" if course.operation.dry_run else staging(course.places)
+    course.scene.tell(f"reading {source}")
+    with (
+        staged(source, below) as taken,
+        observed(course.places, course.scene.environ, wishes, course.scene.terms) as situation,
+    ):
+        course.learn(situation)
+        candidate = announced_source(course, taken, situation)
+        return (
+            refusal_of_place(candidate, force=terms.force)
+            or _Installation(course, situation, candidate, terms).result()
+        )
+
+
+class _Installation:
+    """Puts a plugin in its place, in one of three ways."""
+
+    def __init__(self, course: Course, situation: Situation, candidate: Candidate, terms: Terms) -> None:
+        self._course = course
+        self._situation = situation
+        self._candidate = candidate
+        self._terms = terms
+
+    def result(self) -> Result:
+        # a copy that replaces an enabled one would run in its place, so it is judged as one
+        old = [found for found in self._situation.here.enabled.members if in_place_of(found, self._candidate.key)]
+        return self._enabled() if self._terms.enable or old else self._disabled()
+
+    def _enabled(self) -> Result:
+        situation, candidate = self._situation, self._candidate
+        member = member_of(candidate.found, (situation.places.profile,), _since(candidate, situation))
+        judged = verdict(self._course, situation, with_member(situation.members, member), candidate.key)
+        if self._course.operation.dry_run or not isinstance(judged.decision, Admitted):
+            return self._kept(judged.decision)
+        with self._placing() as (digest, replacements):
+            edits = Edits(
+                home=situation.places.home,
+                config=(Enable(candidate.key, candidate.found.names),),
+                trees=replacements,
+                decided_on=decided_on(situation),
+            )
+            result = realise(self._course, situation, judged, edits, trees={str(candidate.place): digest})
+        return result if isinstance(result, Admitted) else self._kept(result)
+
+    def _kept(self, result: Result) -> Result:
+        """Leave a refused plugin installed and switched off if that was asked for; one that was there stays."""
+        wanted = self._terms.keep and self._candidate.old is None and is_key(self._candidate.key)
+        if not isinstance(result, Refused) or not wanted or self._course.operation.dry_run:
+            return result
+        self._put()
+        return result._replace(steps=(*result.steps, again(self._candidate.key, result)))
+
+    def _disabled(self) -> Result:
+        """Put a plugin in its place without resolving: only what it could never run with is refused."""
+        situation, key = self._situation, self._candidate.key
+        member = member_of(self._candidate.found, (situation.places.profile,))
+        constraints = situation.constraints(with_member((), member))
+        self._course.know(inputs_fingerprint=constraints.fingerprint)
+        reasons = judge_gates(Question(constraints, candidate=key))
+        if reasons:
+            return self._kept(Refused(reasons))
+        if not self._course.operation.dry_run:
+            self._put()
+        message = f"`{key}` is installed and switched off; whether it fits was not asked"
+        self._course.note(
+            Problem("not-enabled", message, hint=f"`hermes plugins enable {key}` asks and switches it on")
+        )
+        return Done("admitted")
+
+    def _put(self) -> None:
+        """Put the plugin's folder in its place, and change nothing else."""
+        with self._placing() as (_, replacements):
+            edits = Edits(self._situation.places.home, trees=replacements)
+            apply(self._course.places, edits, None, operation=self._course.operation.name)
+
+    @contextmanager
+    def _placing(self) -> Iterator[tuple[str, tuple[Replacement, ...]]]:
+        """Give the digest of the plugin's tree and what puts it in its place; what was not used is gone afterwards."""
+        digest, replacements = self._place()
+        try:
+            yield digest, replacements
+        finally:
+            discard(replacements)
+            forget_tree(self._course.places, digest)
+
+    def _place(self) -> tuple[str, tuple[Replacement, ...]]:
+        places, place = self._course.places, self._candidate.place
+        digest = keep_tree(places, self._candidate.staged.folder)
+        known = next((m.tree_digest for m in _recorded(self._situation) if m.root == str(place)), "")
+        recorded = recorded_tree(places, place, known) or (None if self._candidate.old is None else "")
+        if recorded == "" or replaced_files(places, digest, place, recorded):
+            backup = kept_tree(places, keep_tree(places, place))
+            message = f"what `{place}` held was put there by somebody else; a copy is kept"
+            self._course.note(Problem("tree-kept", message, hint=f"it is in `{backup}`"))
+        return digest, placed(places, digest, place, recorded=recorded)
+
+
+def _recorded(situation: Situation) -> Iterable[Member]:
+    return situation.record.members if situation.record is not None else ()
+
+
+def _since(candidate: Candidate, situation: Situation) -> str:
+    return next((member.enabled_since for member in situation.members if same_key(member.key, candidate.key)), "")

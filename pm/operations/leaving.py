@@ -1,0 +1,319 @@
+"""Switch a plugin off, or remove it: always possible, without resolving, without a network, whatever state it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from admission import ConstraintSet, Declaration, Owner, Policy, Problem, Refused
+from admission import Member as UnionMember
+from admission.gates import root_requirements
+from lockfiles import Lock
+from lockfiles.subset import NotASubset, subset
+from pm.config_edit import Change, Disable, Remove, Set
+from pm.cores import core_from_json, core_names, core_to_json
+from pm.errors import PmError
+from pm.generations import Edits, Ingredients, Prepared, apply, contents_after, next_number, prepare, select
+from pm.interpreter import describe_interpreter
+from pm.names import canonical_key, same_key
+from pm.operations.admitting import selected
+from pm.operations.course import Course, Result, plugin_of, shadowed, standing, tools
+from pm.operations.finding import find_plugin
+from pm.operations.trees import discard, emptied, keep_tree, kept_tree, recorded_tree
+from pm.reading.discovery import Found, find_plugins
+from pm.reading.stored import Rules
+from pm.receipts.receipt import Done, Plugin
+from pm.records import Member, Record, read_selected
+from pm.selection import Selection, enabled_plugins, read_selection
+from pm.situation import Wishes, member_of, observed, sources_of, without
+from pm.sources import Sources
+from pm.transaction import Replacement
+
+
+def disable(course: Course, word: str) -> Result:
+    """Switch a plugin off in this profile; its packages stay until the next build, which drops what was its own."""
+    leaver = _leaver(course, word)
+    if not leaver.counts:
+        return Done("unchanged")
+    edits = _edits(course, leaver, Disable(leaver.key, leaver.names))
+    record = leaver.record
+    if course.operation.dry_run:
+        return Done("disabled")
+    if record is None or not leaver.is_member:
+        apply(course.places, edits, None, operation="disable")
+        return Done("disabled")
+    remaining = leaver.remaining(course.places.profile)
+    lock = _disowned(record.lock, leaver.key) if leaver.leaves_union(course.places.profile) else record.lock
+    lock = lock._replace(fingerprint=_fingerprint(course, record, remaining))
+    prepared = Prepared(next_number(course.places), record.environment, lock)
+    _commit(course, leaver, prepared, edits)
+    return Done("disabled")
+
+
+def remove(course: Course, word: str, wishes: Wishes) -> Result:
+    """Remove a plugin from this profile: folder, every mention in the config, and what only it needed."""
+    leaver = _leaver(course, word)
+    edits = _edits(course, leaver, Remove(leaver.key, leaver.names))
+    removes_folder = leaver.folder is not None
+    if leaver.found is not None and not removes_folder:
+        message = f"`{leaver.key}` comes with the {leaver.found.source} plugins: it stays there, switched off"
+        course.note(Problem("stays-there", message))
+    record = leaver.record
+    lock = _without(course, leaver) if record is not None and leaver.is_member else None
+    if course.operation.dry_run:
+        return Done("removed", lock)
+    trees = _taken_away(course, leaver) if removes_folder else ()
+    edits = edits._replace(trees=trees)
+    try:
+        if record is None or lock is None:
+            apply(course.places, edits, None, operation="remove")
+            return Done("removed")
+        prepared = _rebuilt(course, record, lock, wishes)
+        _commit(course, leaver, prepared, edits)
+        return Done("removed", prepared.lock)
+    finally:
+        discard(trees)
+
+
+class _Leaver(NamedTuple):
+    """Who goes, as far as it is known; its files may be broken or gone."""
+
+    key: str
+    names: tuple[str, ...]
+    found: Found | None
+    record: Record | None
+    selection: Selection
+    is_enabled: bool
+    is_member: bool
+    """Of the selected generation, in this profile."""
+
+    @property
+    def counts(self) -> bool:
+        return self.is_enabled or self.is_member
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that `remove` takes away: never one of the core's or of a project."""
+        return self.found.folder if self.found is not None and self.found.source == "user" else None
+
+    def remaining(self, profile: str) -> tuple[Member, ...]:
+        members = self.record.members if self.record is not None else ()
+        return without(members, (self.key,), (profile,))
+
+    def leaves_union(self, profile: str) -> bool:
+        """Say whether no other profile has it either."""
+        return not any(same_key(member.key, self.key) for member in self.remaining(profile))
+
+
+def _leaver(course: Course, word: str) -> _Leaver:
+    places = course.places
+    record = read_selected(places)
+    selection = read_selection(places.home)
+    found = _found(course, record, selection)
+    plugin = _meant(found, word, selection, record)
+    key = plugin.key if plugin is not None else word
+    members = record.members if record is not None else ()
+    here = [member for member in members if same_key(member.key, key) and places.profile in member.profiles]
+    enabled = {canonical_key(member.key) for member in enabled_plugins(selection, found).members}
+    enabled |= {canonical_key(written) for written in selection.enabled}
+    leaver = _Leaver(
+        key=here[0].key if here and plugin is None else key,
+        names=plugin.names if plugin is not None else (word,),
+        found=plugin,
+        record=record,
+        selection=selection,
+        is_enabled=canonical_key(key) in enabled,
+        is_member=bool(here),
+    )
+    _announce(course, leaver, found)
+    return leaver
+
+
+def _found(course: Course, record: Record | None, selection: Selection) -> tuple[Found, ...]:
+    """Return the plugins that are there, with those of the core that was recorded: no core is looked for."""
+    bundled: Mapping[str, Declaration] = core_from_json(record.core).bundled if record is not None else {}
+    names = core_names(selection.section.core if record is None else str(record.core["setting"]))
+    rules = Rules(names, cache_directory=course.places.cache / "read")
+    return find_plugins(course.places.home, bundled, course.scene.environ, rules, project=Path.cwd())
+
+
+def _meant(found: Sequence[Found], word: str, selection: Selection, record: Record | None) -> Found | None:
+    """Return the plugin that a word means; `None` for one of which only the config or the record knows."""
+    try:
+        return find_plugin(found, word)
+    except PmError:
+        members = record.members if record is not None else ()
+        known = (*selection.enabled, *selection.disabled, *selection.entries, *(member.key for member in members))
+        selected = (selection.memory_provider, selection.context_engine)
+        if any(same_key(word, written) for written in (*known, *selected) if written):
+            return None
+        raise
+
+
+def _announce(course: Course, leaver: _Leaver, found: Sequence[Found]) -> None:
+    record = leaver.record
+    if leaver.found is not None:
+        plugin = plugin_of(member_of(leaver.found, (course.places.profile,)))
+    else:
+        plugin = Plugin(key=leaver.key, name=leaver.key, profile=course.places.profile)
+    remaining = leaver.remaining(course.places.profile)
+    course.know(
+        plugin=plugin,
+        plugins=tuple(plugin_of(member) for member in remaining),
+        core=record.lock.core if record is not None else "",
+        target=record.target if record is not None else "",
+        before=record.lock if record is not None else None,
+        generation=standing(record),
+        shadowed=tuple(shadowed(found)),
+        tools=tools(),
+    )
+
+
+def _edits(course: Course, leaver: _Leaver, change: Change) -> Edits:
+    """Return the edits of the config; who is selected as provider or engine is selected no longer."""
+    changes: list[Change] = [change]
+    if isinstance(change, Disable):
+        chosen = (
+            ("memory.provider", leaver.selection.memory_provider),
+            ("context.engine", leaver.selection.context_engine),
+        )
+        for setting, written in chosen:
+            if written and any(same_key(written, name) for name in (leaver.key, *leaver.names)):
+                changes.append(Set(setting, ""))
+                message = f"`{setting}` named `{written}`, and is the built-in one now"
+                course.note(Problem("selection-reset", message, "config.yaml", key=setting))
+    return Edits(course.places.home, tuple(changes), decided_on={course.places.home: leaver.selection})
+
+
+def _commit(course: Course, leaver: _Leaver, prepared: Prepared, edits: Edits) -> None:
+    record = leaver.record
+    if record is None:
+        message = "nobody leaves a generation that is not there"
+        raise AssertionError(message)
+    remaining = leaver.remaining(course.places.profile)
+    contents = contents_after(record, remaining, prepared.lock.fingerprint)
+    after = select(course.places, prepared, contents, edits, operation=course.mark)
+    course.know(inputs_fingerprint=after.fingerprint)
+    selected(course, record, after)
+
+
+# -- what stays
+
+
+def _without(course: Course, leaver: _Leaver) -> Lock | None:
+    """Return the lock of those who stay; `None` if nobody leaves it."""
+    record = leaver.record
+    if record is None:
+        return None
+    remaining = leaver.remaining(course.places.profile)
+    fingerprint = _fingerprint(course, record, remaining)
+    if not leaver.leaves_union(course.places.profile):
+        return record.lock._replace(fingerprint=fingerprint)
+    try:
+        lock = _subset(course, record, remaining)
+    except (NotASubset, PmError) as error:
+        message = f"what only `{leaver.key}` needed stays until the next build: {error}"
+        course.note(Problem("superset-kept", message))
+        lock = _disowned(record.lock, leaver.key)
+    return lock._replace(fingerprint=fingerprint)
+
+
+def _subset(course: Course, record: Record, remaining: Sequence[Member]) -> Lock:
+    hosted = core_from_json(record.core)
+    target = describe_interpreter(Path(record.interpreter), course.places.cache).target
+    union = tuple(UnionMember(member.declaration, member.profiles, member.digest) for member in remaining)
+    roots = root_requirements(ConstraintSet(hosted.core, union, target, Policy()))
+    owners: dict[str, set[Owner]] = {}
+    for root in roots:
+        owners.setdefault(root.name, set()).add(root.origin.owner)
+    asked: list[tuple[str, Sequence[str]]] = [(root.name, root.extras) for root in roots]
+    pin = hosted.core.pin
+    if pin is not None:
+        asked.append((pin.name, pin.extras))
+        owners.setdefault(pin.name, set()).update(pin.owners)
+    return subset(record.lock, asked, owners)
+
+
+def _disowned(lock: Lock, key: str) -> Lock:
+    """Return a lock in which nothing is there on behalf of a plugin: what was only its own is there for nobody."""
+    leaving = Owner("plugin", key)
+    pins = (pin._replace(owners=tuple(owner for owner in pin.owners if owner != leaving)) for pin in lock.pins)
+    return lock._replace(pins=tuple(pins))
+
+
+def _fingerprint(course: Course, record: Record, remaining: Sequence[Member]) -> str:
+    """Return the fingerprint of those who stay; empty if it cannot be told now, and the next check decides anew."""
+    try:
+        with observed(course.places, course.scene.environ, Wishes(offline=True)) as situation:
+            if core_to_json(situation.hosted, situation.interpreter.target) != record.core:
+                return ""
+            return situation.constraints(remaining).fingerprint
+    except PmError:
+        return ""
+
+
+# -- the environment and the folder
+
+
+def _rebuilt(course: Course, record: Record, lock: Lock, wishes: Wishes) -> Prepared:
+    """Build the environment of those who stay, from the cache if it has everything.
+
+    Without the wheels, and without a network to get them, the environment stays as it is: a superset.
+    """
+    try:
+        interpreter = describe_interpreter(Path(record.interpreter), course.places.cache)
+        hosted = core_from_json(record.core)
+        built: Prepared | Refused | None = None
+        with course.phase("build", f"building an environment of {len(lock.pins)} packages"):
+            for sources in _ways(course, wishes):
+                built = _tried(course, lock, Ingredients(hosted, interpreter, sources, None), record)
+                if isinstance(built, Prepared):
+                    return built
+    except PmError as error:
+        message = f"what nobody needs any more stays until the next build: {error.message.splitlines()[0]}"
+    else:
+        message = "what nobody needs any more stays until the next build: not every wheel is there to build without it"
+    course.note(Problem("superset-kept", message))
+    owned = {pin.name: pin.owners for pin in lock.pins}
+    pins = tuple(pin._replace(owners=owned.get(pin.name, ())) for pin in record.lock.pins)
+    kept = record.lock._replace(pins=pins, fingerprint=lock.fingerprint)
+    return Prepared(next_number(course.places), record.environment, kept)
+
+
+def _ways(course: Course, wishes: Wishes) -> Iterator[Sources | None]:
+    yield None
+    if not wishes.offline:
+        settings = read_selection(course.places.root).settings
+        yield sources_of(settings, course.places, course.scene.environ)
+
+
+def _tried(course: Course, lock: Lock, ingredients: Ingredients, record: Record) -> Prepared | Refused | None:
+    try:
+        return prepare(course.places, lock, ingredients, record)
+    except PmError as error:
+        if error.code != "build-failed":
+            raise
+        return None
+
+
+def _taken_away(course: Course, leaver: _Leaver) -> tuple[Replacement, ...]:
+    folder = leaver.folder
+    if folder is None:
+        return ()
+    places = course.places
+    members = leaver.record.members if leaver.record is not None else ()
+    known = next((member.tree_digest for member in members if member.root == str(folder)), "")
+    recorded = recorded_tree(places, folder, known)
+    if not recorded:
+        try:
+            kept = kept_tree(places, keep_tree(places, folder))
+            message = f"`{folder}` was put there by somebody else; a copy is kept"
+            course.note(Problem("tree-kept", message, hint=f"it is in `{kept}`"))
+        except PmError as error:
+            course.note(Problem("tree-not-kept", f"no copy of `{folder}` is kept: {error.message}"))
+    replacements = emptied(places, folder, recorded=recorded)
+    if replacements[0].tree is not None:
+        message = f"what `{leaver.key}` wrote into its folder itself stays in `{folder}`"
+        course.note(Problem("files-kept", message))
+    return replacements

@@ -1,0 +1,38 @@
+"""A plugin that is installed: how it stands, and how a refusal of it ends."""
+
+from __future__ import annotations
+
+from admission import Refused, Step
+from pm.operations.course import Course, plugin_of
+from pm.reading.discovery import Found
+from pm.receipts.codes import code_of
+from pm.records import Member
+from pm.situation import Situation, member_of
+
+
+def announced(course: Course, situation: Situation, found: Found) -> Member:
+    """Say in the receipt which plugin is judged, and return it as a member of the union."""
+    since = next((member.enabled_since for member in situation.members if member.key == found.key), "")
+    member = member_of(found, (situation.places.profile,), since)
+    course.know(plugin=plugin_of(member))
+    for note in found.declaration.notes:
+        course.note(note, owner=found.key)
+    return member
+
+
+def is_running(situation: Situation, found: Found) -> bool:
+    """Say whether a plugin is switched on, and part of the selected generation as everything is now."""
+    enabled = any(member.key == found.key for member in situation.here.enabled.members)
+    record = situation.record
+    return (
+        enabled
+        and record is not None
+        and found.declaration.fit
+        and record.fingerprint == situation.constraints(situation.members).fingerprint
+    )
+
+
+def again(key: str, refused: Refused) -> Step:
+    """Return the step that closes a refusal of a plugin which stays installed."""
+    when = "; ".join(dict.fromkeys(code_of(reason.code).when for reason in refused.reasons))
+    return Step("re-enable", key, "switch it on again", when=when)

@@ -1,0 +1,138 @@
+"""The folders of plugins: what is kept of them by digest, and what a plugin wrote into its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from pm.atomic import read_json
+from pm.errors import PmError
+from pm.places import Places
+from pm.transaction import Replacement
+from pm.trees import LEFT_OUT_FILES, LEFT_OUT_FOLDERS, LEFT_OUT_SUFFIXES, copy_plugin, tree_digest, tree_entries
+
+_INSTALLED = "installed.json"
+
+
+def keep_tree(places: Places, folder: Path) -> str:
+    """Keep a copy of what belongs to a plugin by its digest, and return the digest.
+
+    Raise `PmError` (`unsafe-archive`, `no-space`, `not-writable`).
+    """
+    digest = tree_digest(folder)
+    kept = kept_tree(places, digest)
+    if not kept.is_dir():
+        copy_plugin(folder, kept)
+        if tree_digest(kept) != digest:
+            shutil.rmtree(kept)
+            raise PmError("not-writable", f"`{folder}` changed while it was copied", file=str(folder))
+    return digest
+
+
+def kept_tree(places: Places, digest: str) -> Path:
+    """Return where the tree of a digest is kept."""
+    return places.trees / digest.removeprefix("sha256:")
+
+
+def forget_tree(places: Places, digest: str) -> None:
+    """Remove a kept tree that neither a plugin's folder nor a generation's record names."""
+    records = places.generations.glob("*.json")
+    if digest not in _installed(places).values() and not any(digest in record.read_text() for record in records):
+        shutil.rmtree(kept_tree(places, digest), ignore_errors=True)
+
+
+def placed(places: Places, digest: str, folder: Path, *, recorded: str | None) -> tuple[Replacement, ...]:
+    """Return the replacement of a plugin's folder by a kept tree; what the plugin wrote into its folder comes along.
+
+    `recorded` is the digest of the tree that was put there before; empty if nobody knows, and nothing comes along;
+    `None` if no plugin lies there: then whatever does is somebody's data, and comes along.
+    """
+    stage = _beside(folder)
+    copy_plugin(kept_tree(places, digest), stage)
+    _carry(own_files(places, folder, recorded), folder, stage)
+    return (Replacement(folder, tree=stage), _noted(places, folder, digest))
+
+
+def emptied(places: Places, folder: Path, *, recorded: str) -> tuple[Replacement, ...]:
+    """Return the replacement that takes a plugin away, and leaves what it wrote into its folder itself."""
+    own = own_files(places, folder, recorded)
+    if not own:
+        return (Replacement(folder), _noted(places, folder, ""))
+    stage = _beside(folder)
+    stage.mkdir()
+    _carry(own, folder, stage)
+    return (Replacement(folder, tree=stage), _noted(places, folder, ""))
+
+
+def discard(replacements: Iterable[Replacement]) -> None:
+    """Remove staged folders that no transaction has taken."""
+    for replacement in replacements:
+        if replacement.tree is not None:
+            shutil.rmtree(replacement.tree, ignore_errors=True)
+
+
+def recorded_tree(places: Places, folder: Path, known: str = "") -> str:
+    """Return the digest of the tree that the manager put into a folder, else the one that is known otherwise."""
+    return _installed(places).get(str(folder), known)
+
+
+def _installed(places: Places) -> dict[str, str]:
+    value = read_json(places.trees / _INSTALLED)
+    return {str(folder): str(digest) for folder, digest in value.items()} if isinstance(value, dict) else {}
+
+
+def _noted(places: Places, folder: Path, digest: str) -> Replacement:
+    """Return the replacement of the file that says which tree lies where: it changes together with the folder."""
+    trees = {**_installed(places), str(folder): digest}
+    content = json.dumps({path: tree for path, tree in trees.items() if tree}, indent=2, sort_keys=True)
+    return Replacement(places.trees / _INSTALLED, content=content.encode() + b"\n")
+
+
+def _carry(paths: Iterable[str], folder: Path, stage: Path) -> None:
+    for path in paths:
+        target = stage / path
+        if not os.path.lexists(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(folder / path, target, follow_symlinks=False)
+
+
+def replaced_files(places: Places, digest: str, folder: Path, recorded: str | None) -> list[str]:
+    """Return what comes along no further, because the kept tree that is to be placed has a file of that name."""
+    theirs = {entry.path for entry in tree_entries(kept_tree(places, digest))}
+    return [path for path in own_files(places, folder, recorded) if path in theirs]
+
+
+def own_files(places: Places, folder: Path, recorded: str | None) -> list[str]:
+    """Return what lies in a plugin's folder and is no part of its recorded tree, sorted; bytecode does not count.
+
+    Without a recorded tree (`""`) nobody can tell; where no plugin lies (`None`) that is everything.
+    """
+    if recorded is None:
+        return sorted(_paths(folder))
+    kept = kept_tree(places, recorded) if recorded else None
+    if kept is None or not kept.is_dir() or not folder.is_dir():
+        return []
+    theirs = {entry.path for entry in tree_entries(kept)}
+    return sorted(path for path in _paths(folder, LEFT_OUT_FOLDERS) if not _is_left(path) and path not in theirs)
+
+
+def _paths(folder: Path, besides: Collection[str] = ()) -> Iterator[str]:
+    """Yield all files and links below a folder, whatever they are: this is no plugin that must be fit to be copied."""
+    for directory, folders, files in os.walk(folder):
+        links = [name for name in folders if Path(directory, name).is_symlink()]
+        folders[:] = [name for name in folders if name not in besides and name not in links]
+        for name in (*files, *links):
+            path = Path(directory, name)
+            if path.is_symlink() or path.is_file():  # a pipe or socket belongs to the process that made it
+                yield path.relative_to(folder).as_posix()
+
+
+def _is_left(path: str) -> bool:
+    return path.rpartition("/")[2] in LEFT_OUT_FILES or path.endswith(LEFT_OUT_SUFFIXES)
+
+
+def _beside(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.pm-{os.urandom(6).hex()}.tree")

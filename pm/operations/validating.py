@@ -1,0 +1,130 @@
+"""The author's check: one plugin alone with a core, and what its files tell beside that. Nothing of it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from admission import Admitted, Problem
+from admission.gates import root_requirements
+from lockfiles import Lock, Pin
+from lockfiles.subset import subset
+from pm.errors import PmError
+from pm.operations.candidates import announced_source, refusal_of_place
+from pm.operations.course import Course, Result
+from pm.operations.sources import source_path, staged
+from pm.operations.verdicts import verdict
+from pm.places import Places
+from pm.reading.review import HOST_MODULES, Provided, Review
+from pm.receipts.receipt import Done
+from pm.selection import Enabled
+from pm.situation import Inhabited, Situation, Wishes, member_of, observed
+
+_HOME_FAULTS = frozenset({"config-unreadable", "drift", "not-writable"})
+"""What no author can help: a home whose config, state or folders cannot be read, or whose profile is not there."""
+
+
+def validate(course: Course, path: str, wishes: Wishes) -> Result:
+    """Judge the core together with the plugin of a folder or archive, and look through the plugin's files.
+
+    Of a home only the `pm:` settings and the consents count, and it may be missing: neither its other plugins nor the
+    versions that it runs do. What the files tell are warnings of the receipt, whatever the verdict is.
+    """
+    course.scene.tell(f"reading {path}")
+    with staged(path, course.places.cache / "staged") as taken, _alone(course, wishes) as situation:
+        course.learn(situation)
+        candidate = announced_source(course, taken, situation)
+        course.know(plugin=course.operation.plugin and course.operation.plugin._replace(profile=""))
+        review = Review(taken.folder, candidate.found.declaration)
+        with course.phase("review", "looking through the files"):
+            _note(course, candidate.key, review.findings())
+        refused = refusal_of_place(candidate, force=True)
+        if refused is not None:
+            return refused
+        member = member_of(candidate.found._replace(folder=source_path(path)), ())
+        decision = verdict(course, situation, (member,), candidate.key).decision
+        if not isinstance(decision, Admitted):
+            return decision
+        with course.phase("review", "comparing imports with requirements"):
+            _note(course, candidate.key, review.imports(_provided(situation, decision.lock)))
+        course.know(before=_of_the_core(situation, decision.lock))
+        return Done("ready", decision.lock, warnings=decision.warnings)
+
+
+def _note(course: Course, key: str, findings: tuple[Problem, ...]) -> None:
+    for finding in findings:
+        course.note(finding, owner=key)
+
+
+# -- the situation of an author
+
+
+@contextmanager
+def _alone(course: Course, wishes: Wishes) -> Iterator[Situation]:
+    """Give the situation without what is installed and selected in the home, but for what the core itself brings."""
+    with ExitStack() as stack:
+        situation = _observed(course, wishes._replace(project=None), stack)
+        bundled = tuple(copy._replace(hidden_by="") for copy in situation.here.found if copy.source == "bundled")
+        here = Inhabited(situation.here.profile, bundled, Enabled((), ()))
+        yield situation._replace(record=None, profiles=(here,), members=(), unfit=(), notes=())
+
+
+def _observed(course: Course, wishes: Wishes, stack: ExitStack) -> Situation:
+    """Read the situation of the home; where that is at fault, that of a home which is not there."""
+    scene = course.scene
+    try:
+        return stack.enter_context(observed(scene.places, scene.environ, wishes, scene.terms))
+    except PmError as error:
+        if error.code not in _HOME_FAULTS:
+            raise
+        message = f"the home was not used, and the defaults count: {error.message}"
+        course.note(Problem("home-not-used", message, error.file, error.line, key=error.key, hint=error.hint))
+    nowhere = scene.places.cache / "no-home"
+    return stack.enter_context(observed(Places(nowhere, nowhere), scene.environ, wishes, scene.terms))
+
+
+# -- what the core and the plugin bring
+
+
+def _of_the_core(situation: Situation, lock: Lock) -> Lock:
+    """Return the part of a lock that would be there without the plugin, so that the receipt tells what that adds."""
+    core = situation.hosted.core
+    asked = [(root.name, root.extras) for root in root_requirements(situation.constraints(()))]
+    if core.pin is not None:
+        asked.append((core.pin.name, core.pin.extras))
+    return subset(lock, asked, {})
+
+
+def _provided(situation: Situation, lock: Lock) -> Provided:
+    """Return the modules that a lock brings: what lies in its wheels, and where that is not known, its own names."""
+    from pm.contents import top_level_names
+
+    contents = situation.client.contents(lock.pins, _carried)
+    modules = set(_of_a_project(situation))
+    for held in contents.values():
+        modules |= top_level_names(held.tops)
+    unknown = tuple(sorted(pin.name for pin in lock.pins if pin.name not in contents))
+    return Provided(frozenset({*modules, *(name.replace("-", "_") for name in unknown)}), unknown)
+
+
+def _carried(_: Pin) -> Iterator[Path]:
+    """Yield the wheel that the manager brings along, which a pin may mean."""
+    from pm.embedded import embedded_core_wheel
+
+    try:
+        yield embedded_core_wheel()
+    except PmError:  # an installation without one can hold no pin on it either
+        return
+
+
+def _of_a_project(situation: Situation) -> Iterator[str]:
+    """Yield the modules of a core that is a project's folder: it is put on the path, and no lock holds it."""
+    hosted = situation.hosted
+    if hosted.kind != "project":
+        return
+    yield from HOST_MODULES
+    folder = Path(hosted.setting).expanduser()
+    for root in (folder, folder / "src"):
+        if root.is_dir():
+            yield from (path.name.removesuffix(".py") for path in root.iterdir())

@@ -1,0 +1,76 @@
+"""Talk with a person: one line of progress, questions, and listings as text."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TextIO
+
+
+class Talk:
+    """Where talk goes: standard error, and progress only on a terminal."""
+
+    def __init__(self, *, quiet: bool, verbose: bool, stream: TextIO | None = None) -> None:
+        self._stream = stream if stream is not None else sys.stderr
+        self._quiet = quiet
+        self._verbose = verbose
+        self._line = ""
+        self._lively = not quiet and self._stream.isatty() and os.environ.get("TERM") != "dumb"
+
+    def tell(self, text: str) -> None:
+        """Say what is being done now; it goes away when something else is said."""
+        self._line = text
+        self._show(text)
+
+    def progress(self, done: int, open_questions: int) -> None:
+        """Say how far the fetching is."""
+        if open_questions:
+            self._show(f"{self._line or 'asking the index'}: {done} answers, {open_questions} to come")
+
+    def say(self, text: str) -> None:
+        """Say something that stays."""
+        self.clear()
+        if not self._quiet:
+            print(text, file=self._stream)
+
+    def warn(self, text: str) -> None:
+        """Say something that stays even when quiet was asked for."""
+        self.clear()
+        print(text, file=self._stream)
+
+    def clear(self) -> None:
+        """Take the line of progress away."""
+        if self._lively:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+    def _show(self, text: str) -> None:
+        if self._lively:
+            width = os.get_terminal_size(self._stream.fileno()).columns
+            self._stream.write(f"\r\x1b[K{text[: width - 1]}")
+            self._stream.flush()
+        elif self._verbose:
+            print(text, file=self._stream)
+
+
+def ask(question: str) -> bool | None:
+    """Ask a person for yes or no; `None` where nobody can be asked."""
+    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def table(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> str:
+    """Return rows as text in columns, each as wide as its longest cell."""
+    cells = [[_cell(row.get(column)) for column in columns] for row in rows]
+    lines = [list(columns), *cells]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(columns))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )
+
+
+def _cell(value: object) -> str:
+    return "-" if value in (None, "") else str(value)

@@ -1,0 +1,352 @@
+"""The verbs of the command line: from parsed arguments through an operation to what is shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pm.arguments import words_again
+from pm.errors import PmError
+from pm.index import Terms
+from pm.operations.course import Course, Result, Scene, changing, looking
+from pm.overview_text import PLUGIN_COLUMNS, details_text, status_text
+from pm.places import Places, find_places
+from pm.situation import Wishes
+from pm.terminal import Talk, ask, table
+
+if TYPE_CHECKING:
+    from pm.index.fetching import Progress
+    from pm.overview import View
+    from pm.receipts.receipt import Receipt
+    from pm.records import Record
+
+
+class Call:
+    """One call of the command: its arguments, its places, and how it talks."""
+
+    def __init__(self, arguments: Namespace, words: Sequence[str]) -> None:
+        self.arguments = arguments
+        self.places: Places = find_places(arguments.home, os.environ)
+        self.talk = Talk(quiet=arguments.quiet or arguments.json, verbose=arguments.verbose)
+        self._words = words_again(words)
+
+    def change(self, name: str, argument: str, work: Callable[[Course], Result]) -> int:
+        """Do what changes something, and show its receipt. A dry run changes nothing, and its receipt is not stored."""
+        course = self._course(name, argument)
+        carry_out = looking if course.operation.dry_run else changing
+        return self.show(carry_out(course, lambda: work(course)))
+
+    def look(self, name: str, argument: str, work: Callable[[Course], Result]) -> Receipt:
+        """Do what never changes anything, and return its receipt."""
+        course = self._course(name, argument)
+        course.know(dry_run=True)
+        return looking(course, lambda: work(course))
+
+    def wishes(self) -> Wishes:
+        """Return what the operator says for this one operation."""
+        said = vars(self.arguments)
+        return Wishes(
+            offline=self.arguments.offline,
+            allow_build=tuple(said.get("allow_build", ())),
+            allow_prerelease=tuple(said.get("allow_prerelease", ())),
+            allow_direct_urls=said.get("allow_direct_urls", False),
+            exclude_newer=said.get("exclude_newer"),
+            core=said.get("core"),
+            python=said.get("python"),
+            project=Path.cwd(),
+        )
+
+    def show(self, receipt: Receipt) -> int:
+        """Show a receipt, as JSON or as text, and return its exit status."""
+        self.talk.clear()
+        sys.stdout.write(self.shown(receipt))
+        return receipt.exit_status
+
+    def shown(self, receipt: Receipt) -> str:
+        """Return what is shown of a receipt; with `--quiet` nothing if it went well."""
+        if self.arguments.json:
+            from pm.receipts.store import receipt_text
+
+            return receipt_text(receipt)
+        if self.arguments.quiet and not receipt.exit_status:
+            return ""
+        from pm.receipts.render import text_for
+
+        return text_for(receipt, sys.stdout)
+
+    def view(self) -> View:
+        """Return what is there now."""
+        from pm.overview import look
+
+        return look(self.places, os.environ, Path.cwd())
+
+    def print(self, value: Mapping[str, object], text: Callable[[], str]) -> int:
+        """Show a listing, as JSON or as text."""
+        print(json.dumps(value, indent=2) if self.arguments.json else text())
+        return 0
+
+    def _course(self, name: str, argument: str) -> Course:
+        scene = Scene(self.places, os.environ, self.talk.tell, Terms(report=self._progress))
+        course = Course(scene, name, self._words, dry_run=vars(self.arguments).get("dry_run", False))
+        course.know(argument=argument)
+        return course
+
+    def _progress(self, progress: Progress) -> None:
+        self.talk.progress(progress.pages + progress.candidates, progress.waiting)
+
+
+# -- hermes plugins
+
+
+def plugins_install(arguments: Namespace, words: Sequence[str]) -> int:
+    """Install a plugin; on a terminal ask whether to enable it where nobody said so."""
+    from pm.operations.installing import Terms as How
+    from pm.operations.installing import install
+
+    call = Call(arguments, words)
+    enable = arguments.enable
+    if enable is None:
+        enable = arguments.yes or ask(f"enable the plugin of `{arguments.source}` as well?")
+    how = How(enable=bool(enable), force=arguments.force, keep=arguments.keep)
+    return call.change(
+        "install", arguments.source, lambda course: install(course, arguments.source, how, call.wishes())
+    )
+
+
+def plugins_remove(arguments: Namespace, words: Sequence[str]) -> int:
+    """Remove a plugin."""
+    from pm.operations.leaving import remove
+
+    call = Call(arguments, words)
+    return call.change("remove", arguments.name, lambda course: remove(course, arguments.name, call.wishes()))
+
+
+def plugins_enable(arguments: Namespace, words: Sequence[str]) -> int:
+    """Switch a plugin on."""
+    from pm.operations.enabling import enable
+
+    call = Call(arguments, words)
+    return call.change("enable", arguments.name, lambda course: enable(course, arguments.name, call.wishes()))
+
+
+def plugins_disable(arguments: Namespace, words: Sequence[str]) -> int:
+    """Switch a plugin off."""
+    from pm.operations.leaving import disable
+
+    return Call(arguments, words).change("disable", arguments.name, lambda course: disable(course, arguments.name))
+
+
+def plugins_check(arguments: Namespace, words: Sequence[str]) -> int:
+    """Judge without changing anything."""
+    from pm.operations.checking import check
+
+    call = Call(arguments, words)
+    argument = arguments.names[0] if len(arguments.names) == 1 else ""
+
+    def work(course: Course) -> Result:
+        course.know(strict=arguments.strict)
+        return check(course, arguments.names, call.wishes())
+
+    if arguments.names:
+        return call.show(call.look("check", argument, work))
+    before = _inputs(call)
+    receipt = call.look("check", argument, work)
+    if receipt.outcome == "ready" and receipt.exit_status == 0:
+        _remember(words, before, receipt, call.shown(receipt))
+    return call.show(receipt)
+
+
+def plugins_validate(arguments: Namespace, words: Sequence[str]) -> int:
+    """Judge a plugin's folder for its author."""
+    from pm.operations.validating import validate
+
+    call = Call(arguments, words)
+    work = lambda course: validate(course, arguments.path, call.wishes())  # noqa: E731
+    return call.show(call.look("validate", arguments.path, work))
+
+
+def plugins_list(arguments: Namespace, words: Sequence[str]) -> int:
+    """List every copy of every plugin."""
+    from pm.overview import plugins, safe
+
+    call = Call(arguments, words)
+    rows = [safe(row) for row in plugins(call.view())]
+    return call.print(
+        {"plugins": rows},
+        lambda: (
+            table(rows, PLUGIN_COLUMNS) if rows else "no plugin is there; `hermes plugins install FOLDER` brings one"
+        ),
+    )
+
+
+def plugins_show(arguments: Namespace, words: Sequence[str]) -> int:
+    """Show what is known of one plugin."""
+    from pm.operations.finding import find_plugin
+    from pm.overview import details, safe
+
+    call = Call(arguments, words)
+    view = call.view()
+    value = safe(details(view, find_plugin(view.found, arguments.name)))
+    return call.print(value, lambda: details_text(value))
+
+
+# -- hermes pm
+
+
+def pm_init(arguments: Namespace, words: Sequence[str]) -> int:
+    """Choose the core, and make a generation."""
+    from pm.operations.initialising import initialise
+
+    call = Call(arguments, words)
+    return call.change("init", "", lambda course: initialise(course, call.wishes()))
+
+
+def pm_status(arguments: Namespace, words: Sequence[str]) -> int:
+    """Show the selected generation and what is enabled."""
+    from pm.overview import safe, status
+
+    call = Call(arguments, words)
+    value = safe(status(call.view()))
+    return call.print(value, lambda: status_text(value))
+
+
+def pm_receipts(arguments: Namespace, words: Sequence[str]) -> int:
+    """List receipts, show one, or show the example of a code."""
+    from pm.receipts.store import UnknownReceipt, find, load
+
+    call = Call(arguments, words)
+    if arguments.action == "list":
+        return _list_receipts(call)
+    if arguments.action == "example":
+        return _show_example(call)
+    try:
+        receipt = load(find(call.places.receipts, arguments.id or "latest"))
+    except UnknownReceipt as error:
+        raise PmError("unknown-receipt", str(error), hint="`hermes pm receipts` lists them") from error
+    call.show(receipt)
+    return 0
+
+
+def pm_why(arguments: Namespace, words: Sequence[str]) -> int:
+    """Say who asks for a package."""
+    from pm.explaining import UnknownPackage, why_text, why_to_json
+
+    call = Call(arguments, words)
+    try:
+        value = why_to_json(_selected(call), arguments.package)
+    except UnknownPackage as error:
+        raise PmError("unknown-package", str(error)) from error
+    return call.print(value, lambda: why_text(value, width=_width(), ascii=_is_ascii()))
+
+
+def pm_tree(arguments: Namespace, words: Sequence[str]) -> int:
+    """Show what needs what."""
+    from pm.explaining import UnknownPackage, tree_text, tree_to_json
+
+    call = Call(arguments, words)
+    try:
+        value = tree_to_json(_selected(call), invert=arguments.invert, depth=arguments.depth)
+    except UnknownPackage as error:
+        raise PmError("unknown-package", str(error)) from error
+    return call.print(value, lambda: tree_text(value, width=_width(), ascii=_is_ascii()))
+
+
+def _inputs(call: Call) -> tuple[list[str], list[list[int] | None]]:
+    """Return what an answer about readiness will rest on, as it is before the answer is found."""
+    from pm import quick
+    from pm.sources import consulted_files
+
+    more = [*map(str, consulted_files(os.environ)), *_selected_paths(call)]
+    paths = quick.inputs(str(call.places.home), more)
+    return paths, quick.stamps(paths)
+
+
+def _selected_paths(call: Call) -> list[str]:
+    """Return the paths by which a change of the selected generation shows."""
+    from pm.embedded import embedded_core_wheel
+    from pm.installed import site_packages
+    from pm.records import read_selected
+
+    try:
+        record = read_selected(call.places)
+        if record is None:
+            return []
+        folder = call.places.generation(record.environment)
+        paths = [site_packages(folder), call.places.record(record.generation), Path(record.interpreter)]
+        paths += [embedded_core_wheel()] if record.core.get("kind") == "embedded" else []
+    except PmError:
+        return []
+    return [str(path) for path in paths]
+
+
+def _remember(
+    words: Sequence[str], before: tuple[list[str], list[list[int] | None]], receipt: Receipt, shown: str
+) -> None:
+    """Keep a good answer, unless it rests on more files than those that every plugin has."""
+    from contextlib import suppress
+
+    from pm import quick
+
+    facts = {name: str(getattr(receipt, name)) for name in ("id", "started_at", "finished_at", "duration_ms")}
+    with suppress(PmError):  # a cache that cannot be written is no fault of the question
+        quick.remember(list(words), before, shown, facts)
+
+
+def _selected(call: Call) -> Record:
+    from pm.records import read_selected
+
+    record = read_selected(call.places)
+    if record is None:
+        raise PmError("not-admitted", "no generation was made yet", hint="`hermes pm init` makes one")
+    return record
+
+
+def _list_receipts(call: Call) -> int:
+    from pm.receipts.store import list_receipts
+
+    rows = [
+        {"id": stored.id, "time": stored.stamp, "operation": stored.operation, **_outcome(stored.path)}
+        for stored in list_receipts(call.places.receipts)
+    ]
+    columns = ("id", "time", "operation", "outcome", "summary")
+    return call.print({"receipts": rows}, lambda: table(rows, columns) if rows else "no receipt is stored")
+
+
+def _outcome(path: Path) -> dict[str, str]:
+    from pm.receipts.receipt import InvalidReceipt
+    from pm.receipts.store import load
+
+    try:
+        receipt = load(path)
+    except (InvalidReceipt, PmError) as error:
+        return {"outcome": "unreadable", "summary": str(error)}
+    return {"outcome": receipt.outcome, "summary": receipt.summary}
+
+
+def _show_example(call: Call) -> int:
+    from pm.receipts.examples import NAMES, example
+
+    if call.arguments.id not in NAMES:
+        message = f"there is no code or outcome `{call.arguments.id or ''}`"
+        raise PmError("unknown-receipt", message, hint=f"there are {', '.join(NAMES)}")
+    call.show(example(call.arguments.id))
+    return 0
+
+
+def _is_ascii() -> bool:
+    try:
+        "├─→".encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _width() -> int:
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).columns

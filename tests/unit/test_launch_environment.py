@@ -1,0 +1,87 @@
+"""The variables of a launched command: what is set, what is taken away, and what of a PATH stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pm.launch import launched_environment
+from pm.places import Places
+from pm.pointer import Pointer
+from pm.reading.discovery import PROJECT_SWITCH
+from pm.unadmitted import _PROJECT_SWITCH
+
+PLACES = Places(Path("/home/.hermes/profiles/work"), Path("/home/.hermes"))
+# a generation that `disable` made: a record of its own on the environment of an earlier one
+POINTER = Pointer(5, Path("/home/.hermes/pm/generations/3"), "hermes-embedded-core==0.1.0", (), "")
+SET = {
+    "HERMES_DISABLE_LAZY_INSTALLS": "1",
+    "HERMES_HOME": "/home/.hermes/profiles/work",
+    "HERMES_PM_GENERATION": "5",
+    "PYTHONPYCACHEPREFIX": "/home/.hermes/pm/pycache/3",
+    "VIRTUAL_ENV": "/home/.hermes/pm/generations/3",
+}
+OURS = "/home/.hermes/pm/generations/3/bin"
+REMOVED = (
+    "CONDA_DEFAULT_ENV",
+    "CONDA_PREFIX",
+    "CONDA_PROMPT_MODIFIER",
+    "PIP_PREFIX",
+    "PIP_PYTHON",
+    "PIP_ROOT",
+    "PIP_TARGET",
+    "PIP_USER",
+    "PYTHONEXECUTABLE",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "PYTHONPLATLIBDIR",
+    "UV_INTERNAL__PARENT_INTERPRETER",
+    "UV_PROJECT",
+    "UV_PROJECT_ENVIRONMENT",
+    "UV_PYTHON",
+    "UV_SYSTEM_PYTHON",
+    "VIRTUAL_ENV_PROMPT",
+    "__PYVENV_LAUNCHER__",
+)
+KEPT = {
+    "CONDA_EXE": "/conda/bin/conda",
+    "HERMES_SAFE_MODE": "0",
+    "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "UV_CACHE_DIR": "/cache",
+    "WITHOUT_A_VALUE": "",
+}
+
+
+def test_the_documented_variables_are_set_whatever_the_caller_says() -> None:
+    assert launched_environment(PLACES, POINTER, dict.fromkeys(SET, "other")) == SET | {"PATH": f"{OURS}:/bin:/usr/bin"}
+
+
+def test_what_leads_to_another_interpreter_is_taken_away_and_the_rest_stays() -> None:
+    environ = dict.fromkeys(REMOVED, "other") | KEPT | {"PATH": "/bin"}
+    assert launched_environment(PLACES, POINTER, environ) == KEPT | SET | {"PATH": f"{OURS}:/bin"}
+
+
+def test_safe_mode_wins_over_what_the_caller_says() -> None:
+    expected = KEPT | SET | {"PATH": f"{OURS}:/bin", "HERMES_SAFE_MODE": "1", "HERMES_IGNORE_RULES": "1"}
+    assert launched_environment(PLACES, POINTER, KEPT | {"PATH": "/bin"}, safe=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/usr/bin:/bin", f"{OURS}:/usr/bin:/bin"),
+        (f"{OURS}:/bin", f"{OURS}:/bin"),
+        ("/home/.hermes/pm/generations/2/bin:/bin", f"{OURS}:/bin"),
+        ("/other/.hermes/pm/generations/2/bin:/bin", f"{OURS}:/other/.hermes/pm/generations/2/bin:/bin"),
+        ("/bin::.", f"{OURS}:/bin::."),
+        ("", OURS),
+    ],
+)
+def test_the_generations_programs_come_first_and_those_of_another_generation_go(path: str, expected: str) -> None:
+    assert launched_environment(PLACES, POINTER, {"PATH": path})["PATH"] == expected
+
+
+def test_the_switch_for_plugins_of_projects_is_the_one_that_reading_obeys() -> None:
+    assert _PROJECT_SWITCH == PROJECT_SWITCH
