@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from admission.decision import Demand, Reason
+from admission.declaration import Declaration
 from admission.question import ConstraintSet, Core, Member, Question
 from admission.requirement import Origin, Owner, Requirement
 from admission.target import Target
@@ -56,8 +57,6 @@ def _judge_core(core: Core, target: Target) -> Iterator[Reason]:
 def _judge_member(member: Member, constraints: ConstraintSet) -> Iterator[Reason]:
     declaration, core, target = member.declaration, constraints.core, constraints.target
     for problem in declaration.problems:
-        if problem.code == "direct-url" and constraints.policy.allow_direct_urls:
-            continue
         yield Reason(
             code=problem.code,
             message=problem.message,
@@ -67,6 +66,7 @@ def _judge_member(member: Member, constraints: ConstraintSet) -> Iterator[Reason
             key=problem.key,
             hint=problem.hint,
         )
+    yield from _addresses(declaration)
     if declaration.requires_python and not _contains(declaration.requires_python, target.python):
         yield Reason(
             code="python-version",
@@ -77,6 +77,25 @@ def _judge_member(member: Member, constraints: ConstraintSet) -> Iterator[Reason
     for gate in declaration.gates:
         if applies(gate.marker, target) and gate.specifier and not _contains(gate.specifier, core.gate_version):
             yield _core_misfit(member, core, gate)
+
+
+def _addresses(declaration: Declaration) -> Iterator[Reason]:
+    """Refuse requirements that name an address, whatever was consented to: only indexes and folders are asked so far.
+
+    To take a release of that name from an index instead would be another package than the one that was named.
+    """
+    for requirement in declaration.requirements:
+        if requirement.url:
+            origin = requirement.origin
+            yield Reason(
+                code="direct-url",
+                message=f"`{requirement.name}` is named by its address, and this version installs from no address",
+                package=requirement.name,
+                file=origin.file,
+                line=origin.line,
+                key=origin.key,
+                hint="publish it to an index, or put its wheel into a folder that `pm.find_links` names",
+            )
 
 
 def _gate(member: Member, specifier: str) -> Requirement:

@@ -68,7 +68,7 @@ def _plugins(family: argparse.ArgumentParser) -> None:
     check.add_argument("--strict", action="store_true", help="exit 5 if it is ready only after a restart")
     _consents(check)
     validate = _verb(verbs, "validate", "the author's check of a plugin's folder: declaration, files, fit with a core")
-    validate.add_argument("path", metavar="PATH")
+    validate.add_argument("path", metavar="PATH", help="a folder or an archive")
     validate.add_argument("--core", metavar="CORE", help="a requirement such as `hermes-agent==0.19.0`, or a folder")
     validate.add_argument("--format", choices=("text", "github"), default="text", help="how findings are written")
     _consents(validate)

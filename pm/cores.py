@@ -27,7 +27,8 @@ from pm.index import Index
 from pm.index.folders import place_in_state, sha256_of
 from pm.places import Places
 from pm.project_core import HOST_NAME, exact_pins, named_project, reached_extras
-from pm.reading.files import Content, Fetch
+from pm.project_lock import LOCK_FILES
+from pm.reading.files import PROJECT_FILE, Content, Fetch
 from pm.reading.stored import Rules, declaration_from_json, declaration_to_json
 from pm.redaction import redact
 
@@ -125,6 +126,21 @@ def keep_core(hosted: HostedCore, places: Places) -> None:
     write_bytes(kept, content, durable=True)
 
 
+def paths_of_core(recorded: Mapping[str, Any]) -> tuple[Path, ...]:
+    """Return the files and folders whose change can change a recorded core, there or not; of a release there are none.
+
+    A project can name further files for what is `dynamic` in it.
+    """
+    from pm.embedded import embedded_core_wheel
+
+    if recorded.get("kind") == "embedded":
+        return (embedded_core_wheel(),)
+    if recorded.get("kind") != "project":
+        return ()
+    folder = Path(recorded["folder"])
+    return tuple(folder / name for name in (PROJECT_FILE, *LOCK_FILES, "plugins"))
+
+
 def core_to_json(hosted: HostedCore, target: Target) -> dict[str, Any]:
     """Return a core as JSON values, for the record of a generation."""
     core = hosted.core
@@ -177,7 +193,8 @@ def core_from_json(value: Mapping[str, Any]) -> HostedCore:
 def _still_holds(recorded: Mapping[str, Any], setting: str, target: Target) -> bool:
     """Return whether a recorded core answers for a setting."""
     same = (recorded.get("shape"), recorded.get("setting"), recorded.get("target")) == (_SHAPE, setting, target.name)
-    return same and (recorded.get("kind") == "release" or _is_current(recorded))
+    kind = recorded.get("kind")
+    return same and (kind == "release" or (kind == "embedded" and _is_current(recorded)))
 
 
 def _is_current(recorded: Mapping[str, Any]) -> bool:

@@ -148,7 +148,6 @@ def _row(action: argparse.Action) -> tuple[str, str]:
 _MEANINGS = {
     "NAME": "a plugin: its key, its name, or the last segment of its key where that is unique",
     "PACKAGE": "the name of a package",
-    "PATH": "the plugin's folder",
     "action": "`list` what is stored, which is the default, `show` one, or show the `example` of a code or an outcome",
 }
 """What an argument means that says no more than its name on the command line."""

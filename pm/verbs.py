@@ -75,6 +75,8 @@ class Call:
             return receipt_text(receipt)
         if self.arguments.quiet and not receipt.exit_status:
             return ""
+        if vars(self.arguments).get("summary"):
+            return _summary(self, receipt)
         from pm.receipts.render import text_for
 
         return text_for(receipt, sys.stdout)
@@ -161,13 +163,29 @@ def plugins_check(arguments: Namespace, words: Sequence[str]) -> int:
     return call.show(receipt)
 
 
+def _summary(call: Call, receipt: Receipt) -> str:
+    """Return a line for each plugin that is enabled, and the sentence of the verdict."""
+    from pm.overview import plugins, safe
+
+    rows = [safe(row) for row in plugins(call.view()) if row["state"] in ("enabled", "missing")]
+    lines = [f"{row['ready']:<13} {row['key']} {row['version']}".rstrip() for row in rows]
+    return "\n".join([*lines, *safe({"summary": receipt.summary}).values()]) + "\n"
+
+
 def plugins_validate(arguments: Namespace, words: Sequence[str]) -> int:
     """Judge a plugin's folder for its author."""
     from pm.operations.validating import validate
 
     call = Call(arguments, words)
-    work = lambda course: validate(course, arguments.path, call.wishes())  # noqa: E731
-    return call.show(call.look("validate", arguments.path, work))
+    receipt = call.look("validate", arguments.path, lambda course: validate(course, arguments.path, call.wishes()))
+    if arguments.format == "github" and not arguments.json:
+        from pm.receipts.github import github_lines
+
+        for line in github_lines(receipt, arguments.path):
+            print(line)
+        call.talk.say(receipt.summary)
+        return receipt.exit_status
+    return call.show(receipt)
 
 
 def plugins_list(arguments: Namespace, words: Sequence[str]) -> int:

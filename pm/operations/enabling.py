@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from admission import Refused
+from admission import Admitted, Refused
 from pm.config_edit import Enable
 from pm.generations import Edits
 from pm.operations.admitting import decided_on, realise
 from pm.operations.course import Course, Result
 from pm.operations.finding import find_plugin
+from pm.operations.provided import note_imports
 from pm.operations.standing import again, announced, is_running
 from pm.operations.verdicts import verdict
 from pm.receipts.receipt import Done
@@ -24,6 +25,8 @@ def enable(course: Course, word: str, wishes: Wishes) -> Result:
             course.judged(situation, situation.members)
             return Done("unchanged")
         judged = verdict(course, situation, with_member(situation.members, member), found.key)
+        if isinstance(judged.decision, Admitted):
+            note_imports(course, situation, found, folder=found.folder, lock=judged.decision.lock)
         edits = Edits(
             home=situation.places.home,
             config=(Enable(found.key, found.names),),

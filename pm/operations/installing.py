@@ -14,6 +14,7 @@ from pm.names import is_key, same_key
 from pm.operations.admitting import decided_on, realise
 from pm.operations.candidates import Candidate, announced_source, in_place_of, refusal_of_place
 from pm.operations.course import Course, Result, staging
+from pm.operations.provided import note_imports
 from pm.operations.sources import staged
 from pm.operations.standing import again
 from pm.operations.trees import (
@@ -78,6 +79,8 @@ class _Installation:
         judged = verdict(self._course, situation, with_member(situation.members, member), candidate.key)
         if self._course.operation.dry_run or not isinstance(judged.decision, Admitted):
             return self._kept(judged.decision)
+        folder, lock = candidate.staged.folder, judged.decision.lock
+        note_imports(self._course, situation, candidate.found, folder=folder, lock=lock)
         with self._placing() as (digest, replacements):
             edits = Edits(
                 home=situation.places.home,

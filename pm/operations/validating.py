@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 from admission import Admitted, Problem
 from admission.gates import root_requirements
-from lockfiles import Lock, Pin
+from lockfiles import Lock
 from lockfiles.subset import subset
 from pm.errors import PmError
 from pm.operations.candidates import announced_source, refusal_of_place
 from pm.operations.course import Course, Result
+from pm.operations.provided import provided
 from pm.operations.sources import source_path, staged
 from pm.operations.verdicts import verdict
 from pm.places import Places
-from pm.reading.review import HOST_MODULES, Provided, Review
+from pm.reading.review import Review
 from pm.receipts.receipt import Done
 from pm.selection import Enabled
 from pm.situation import Inhabited, Situation, Wishes, member_of, observed
@@ -47,7 +47,7 @@ def validate(course: Course, path: str, wishes: Wishes) -> Result:
         if not isinstance(decision, Admitted):
             return decision
         with course.phase("review", "comparing imports with requirements"):
-            _note(course, candidate.key, review.imports(_provided(situation, decision.lock)))
+            _note(course, candidate.key, review.imports(provided(situation, decision.lock)))
         course.know(before=_of_the_core(situation, decision.lock))
         return Done("ready", decision.lock, warnings=decision.warnings)
 
@@ -94,37 +94,3 @@ def _of_the_core(situation: Situation, lock: Lock) -> Lock:
     if core.pin is not None:
         asked.append((core.pin.name, core.pin.extras))
     return subset(lock, asked, {})
-
-
-def _provided(situation: Situation, lock: Lock) -> Provided:
-    """Return the modules that a lock brings: what lies in its wheels, and where that is not known, its own names."""
-    from pm.contents import top_level_names
-
-    contents = situation.client.contents(lock.pins, _carried)
-    modules = set(_of_a_project(situation))
-    for held in contents.values():
-        modules |= top_level_names(held.tops)
-    unknown = tuple(sorted(pin.name for pin in lock.pins if pin.name not in contents))
-    return Provided(frozenset({*modules, *(name.replace("-", "_") for name in unknown)}), unknown)
-
-
-def _carried(_: Pin) -> Iterator[Path]:
-    """Yield the wheel that the manager brings along, which a pin may mean."""
-    from pm.embedded import embedded_core_wheel
-
-    try:
-        yield embedded_core_wheel()
-    except PmError:  # an installation without one can hold no pin on it either
-        return
-
-
-def _of_a_project(situation: Situation) -> Iterator[str]:
-    """Yield the modules of a core that is a project's folder: it is put on the path, and no lock holds it."""
-    hosted = situation.hosted
-    if hosted.kind != "project":
-        return
-    yield from HOST_MODULES
-    folder = Path(hosted.setting).expanduser()
-    for root in (folder, folder / "src"):
-        if root.is_dir():
-            yield from (path.name.removesuffix(".py") for path in root.iterdir())

@@ -86,6 +86,13 @@ tool (`failed`) is never reported as a conflict, and never costs a plugin its pl
 
 Besides these, 2 is wrong usage (also `failed` with `invalid-source` or an `unknown-…` code), 4 is `failed` with the
 code `busy`, and 5 is `ready` under `--strict` when a running process must be started again first.
+
+## Warnings
+
+A warning stops nothing. Besides these, a warning may carry any code of the first table, where the same fault is not a
+refusal.
+
+{warnings}
 """
 
 

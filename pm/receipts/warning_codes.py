@@ -247,6 +247,26 @@ _WARNINGS = (
         "what was learnt of an index could not be kept, so it is asked again next time",
         "make room, or give the right to write to the folder",
     ),
+    WarningCode(
+        "undeclared-import",
+        "a source file imports a module that no requirement of core or plugin brings",
+        "its author lists the package among the requirements",
+    ),
+    WarningCode(
+        "import-optional",
+        "a module is used if it is there, and no requirement brings it",
+        "nothing, unless you want that feature",
+    ),
+    WarningCode(
+        "core-module-missing",
+        "a source file imports a module of the host that the judged core does not have",
+        "judge with a core that has it (`--core`)",
+    ),
+    WarningCode(
+        "import-not-judged",
+        "the contents of some packages are not known, so nobody could tell whether they bring a module",
+        "ask once without `--offline`",
+    ),
 )
 
 WARNINGS = {code.name: code for code in _WARNINGS}

@@ -13,7 +13,16 @@ from admission import Core, Origin, Owner, Problem, Requirement, Target
 from fixtures.server import IndexServer
 from fixtures.wheels import LINUX_311, Distribution
 from lockfiles import Artifact, Pin
-from pm.cores import CoreNeedsPython, HostedCore, core_from_json, core_names, core_to_json, find_core, keep_core
+from pm.cores import (
+    CoreNeedsPython,
+    HostedCore,
+    core_from_json,
+    core_names,
+    core_to_json,
+    find_core,
+    keep_core,
+    paths_of_core,
+)
 from pm.embedded import embedded_core_wheel, spoken_version
 from pm.errors import PmError
 from pm.index import Index, Limits, Terms, open_index
@@ -440,6 +449,11 @@ def test_a_core_of_another_manager_that_nobody_kept_is_said_to_be_gone(places: P
         "`hermes pm init` moves to the embedded core of this manager",
         [],
     )
+
+
+def test_the_embedded_core_changes_with_its_wheel_and_a_release_never(places: Places, server: IndexServer) -> None:
+    cores = [found("", places), found("hermes-agent", places, server)]
+    assert [paths_of_core(stored(hosted)) for hosted in cores] == [(embedded_core_wheel(),), ()]
 
 
 def test_an_installation_without_the_embedded_core_says_so(places: Places) -> None:

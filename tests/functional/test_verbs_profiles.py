@@ -65,7 +65,7 @@ def test_a_plugin_of_one_profile_stands_in_the_way_of_another_profile(home: Home
 
 
 def test_a_profile_whose_config_cannot_be_read_keeps_its_last_admitted_plugins(home: Home, work: Home) -> None:
-    work.install(home.plugin("birch", "demo-transport"))
+    work.install(home.plugin("birch", "demo-transport>=1.3"))
     work.config.write_text("plugins: [\n")
     answer = home.install(home.plugin("ash", "demo-colors"))
     assert (answer.gist, answer.warnings) == ("0 admitted", ["profile-unreadable"])
@@ -76,8 +76,8 @@ def test_a_profile_whose_config_cannot_be_read_keeps_its_last_admitted_plugins(h
     refused = home.install(home.plugin("cedar", "demo-transport<1.3"))
     assert (refused.gist, refused.demands) == (
         "1 refused conflict",
-        ["plugin birch: demo-transport at plugin.yaml:4", "plugin cedar: demo-transport<1.3 at plugin.yaml:4"],
-    ) or refused.gist == "0 admitted"
+        ["plugin birch: demo-transport>=1.3 at plugin.yaml:4", "plugin cedar: demo-transport<1.3 at plugin.yaml:4"],
+    )
 
 
 def test_a_profile_whose_folder_is_gone_leaves_the_union_with_a_warning_that_names_its_plugins(

@@ -10,7 +10,7 @@ import pytest
 
 from admission import Core, Origin, Owner, Problem, Requirement
 from fixtures.wheels import LINUX_311
-from pm.cores import HostedCore, core_from_json, core_names, core_to_json, find_core, is_project
+from pm.cores import HostedCore, core_from_json, core_names, core_to_json, find_core, is_project, paths_of_core
 from pm.errors import PmError
 from pm.index import Terms, open_index
 from pm.places import Places
@@ -23,11 +23,12 @@ NO_FILES: Mapping[str, str] = {}
 HEAD = '[project]\nname = "hermes-agent"\nversion = "0.19.0"\n'
 
 
-def find(root: Path, setting: str) -> HostedCore:
+def find(root: Path, setting: str, recorded: HostedCore | None = None) -> HostedCore:
     """Find the core of a root whose sources are empty: a project needs none."""
+    value = json.loads(json.dumps(core_to_json(recorded, LINUX_311))) if recorded is not None else {}
     places = Places(root, root)
     with open_index(places.cache, LINUX_311, Sources(), Terms(offline=True)) as index:
-        return find_core(setting, places, LINUX_311, index, recorded={})
+        return find_core(setting, places, LINUX_311, index, recorded=value)
 
 
 def project(folder: Path, text: str, files: Mapping[str, str] = NO_FILES) -> Path:
@@ -528,6 +529,25 @@ def test_a_changed_file_is_read_again_and_nothing_is_written_outside_of_the_cach
     ]
     assert sorted(path.relative_to(root).as_posix() for path in root.iterdir()) == ["pm"]
     assert [path.name for path in (root / "pm").iterdir()] == ["cache"]
+
+
+def test_the_files_that_can_change_a_recorded_project_are_known(tmp_path: Path) -> None:
+    folder = project(tmp_path / "host", HEAD)
+    hosted = find(tmp_path / "root", str(folder))
+    assert paths_of_core(core_to_json(hosted, LINUX_311)) == (
+        folder / "pyproject.toml",
+        folder / "uv.lock",
+        folder / "pylock.toml",
+        folder / "plugins",
+    )
+
+
+def test_a_recorded_project_is_read_again(tmp_path: Path) -> None:
+    folder = project(tmp_path / "host", HEAD)
+    recorded = find(tmp_path / "root", str(folder))
+    unchanged = find(tmp_path / "root", str(folder), recorded)
+    project(folder, HEAD.replace("0.19.0", "0.20.0"))
+    assert (unchanged, find(tmp_path / "root", str(folder), recorded).core.version) == (recorded, "0.20.0")
 
 
 def test_what_was_read_is_not_parsed_again(tmp_path: Path) -> None:
