@@ -65,6 +65,8 @@ def _plugins(family: argparse.ArgumentParser) -> None:
     check = _verb(verbs, "check", "the dry run: the same verdict as the real thing, nothing is changed")
     check.add_argument("names", nargs="*", metavar="NAME|SOURCE", help="without one: is everything enabled ready?")
     check.add_argument("--summary", action="store_true", help="one line for each plugin")
+    check.add_argument("--patch", metavar="FILE", help="write a confirmed wider bound as a diff of the plugin's file")
+    check.add_argument("--replay", metavar="RECEIPT", help="decide again what a receipt tells of, from its own facts")
     check.add_argument("--strict", action="store_true", help="exit 5 if it is ready only after a restart")
     _consents(check)
     validate = _verb(verbs, "validate", "the author's check of a plugin's folder: declaration, files, fit with a core")
@@ -118,4 +120,8 @@ def _consents(verb: argparse.ArgumentParser) -> None:
         "--allow-prerelease", action="append", default=[], metavar="NAME", help="its pre-releases may be taken"
     )
     group.add_argument("--allow-direct-urls", action="store_true", help="requirements may name an address")
+    group.add_argument("--budget", type=int, default=0, metavar="ROUNDS", help="how long a verdict is searched")
+    group.add_argument(
+        "--steps-budget", type=float, default=10.0, metavar="SECONDS", help="how long ways out of a refusal are tried"
+    )
     group.add_argument("--exclude-newer", metavar="WHEN", help="take no file that is newer: `14 days`, a date, `off`")

@@ -98,6 +98,30 @@ def find_core(setting: str, places: Places, target: Target, index: Index, *, rec
     return _release(setting, places, target, index)
 
 
+def newer_cores(hosted: HostedCore, index: Index, count: int) -> tuple[Core, ...]:
+    """Return the newest releases of a released core that are newer than it and usable, the newest first.
+
+    Raise `PmError` as `find_core` does.
+    """
+    from admission.universe import PackageSets
+    from admission.versions import VersionSets, bits
+
+    name = hosted.core.name
+    if name not in index.facts.pages:
+        index.fetch(Need(pages=(name,)))
+    page = index.facts.pages[name]
+    package = PackageSets(page, VersionSets(page.versions), opted_in=False, not_after="")
+    current = package.sets.select(f">{hosted.core.version}")
+    cores: list[Core] = []
+    for position in bits(package.free & current):
+        if len(cores) == count:
+            break
+        candidate = _known_candidate(name, page.versions[position], index)
+        if not candidate.invalid:
+            cores.append(_core_of(candidate, tuple(e for e in hosted.core.extras if e in candidate.extras)))
+    return tuple(cores)
+
+
 def keep_core(hosted: HostedCore, places: Places) -> None:
     """Copy the embedded core's wheel into the state, where its lock names it; for another core there is nothing to do.
 

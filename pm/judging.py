@@ -52,8 +52,18 @@ def judge(situation: Situation, members: Sequence[Member], candidate: str = "", 
     return again._replace(notes=(*again.notes, *(_not_admitted(member) for member in left_out)))
 
 
-def _judge(situation: Situation, members: Sequence[Member], candidate: str) -> Judged:
+def question_of(situation: Situation, members: Sequence[Member], candidate: str) -> Question:
+    """Return what `decide` is asked about a union."""
+    wishes = situation.wishes
     question = Question(situation.constraints(members), candidate=candidate, pins=situation.pins)
+    return question._replace(budget=wishes.budget) if wishes.budget else question
+
+
+def answered(situation: Situation, question: Question) -> tuple[Admitted | Refused | Undecided, list[Problem]]:
+    """Return the whole verdict on a question, that on its files too, and what it warns of.
+
+    Raise `PmError` for an index that does not cooperate, and for a refusal that nobody could give offline.
+    """
     decision = settled(situation.client, question)
     if isinstance(decision, Refused) and situation.client.partial:
         names = _listed(situation.client.partial)
@@ -62,14 +72,21 @@ def _judge(situation: Situation, members: Sequence[Member], candidate: str) -> J
             f"without an index only the folders' files of {names} are known, which is not enough to refuse anything",
             hint="ask once without `--offline`",
         )
-    if isinstance(decision, Admitted):
-        environment = dict(situation.interpreter.target.environment)
-        lock = decision.lock._replace(environment=pylock.environment_marker(environment))
-        return _with_files(situation, decision._replace(lock=lock), tuple(members), question)
-    return Judged(decision, tuple(members))
+    if not isinstance(decision, Admitted):
+        return decision, []
+    environment = dict(situation.interpreter.target.environment)
+    lock = decision.lock._replace(environment=pylock.environment_marker(environment))
+    return _with_files(situation, decision._replace(lock=lock), question)
 
 
-def _with_files(situation: Situation, admitted: Admitted, members: tuple[Member, ...], question: Question) -> Judged:
+def _judge(situation: Situation, members: Sequence[Member], candidate: str) -> Judged:
+    decision, notes = answered(situation, question_of(situation, members, candidate))
+    return Judged(decision, tuple(members), tuple(notes))
+
+
+def _with_files(
+    situation: Situation, admitted: Admitted, question: Question
+) -> tuple[Admitted | Refused, list[Problem]]:
     """Refuse a set whose requirements hold together, and whose files do not: one would overwrite or hide another."""
     foreseen = faults_of(admitted.lock, situation.client, interpreter=situation.interpreter, places=situation.places)
     broken = [fault for fault in foreseen.faults if fault.code == "build-failed"]
@@ -80,7 +97,7 @@ def _with_files(situation: Situation, admitted: Admitted, members: tuple[Member,
         message = f"which files {_listed(foreseen.unknown)} would bring is not known offline; a build finds out"
         notes.append(Problem("contents-unknown", message))
     refused = refusal_of(foreseen.faults, admitted.lock, root_requirements(question.constraints))
-    return Judged(refused if refused is not None else admitted, members, tuple(notes))
+    return (refused if refused is not None else admitted), notes
 
 
 def settled(client: Index, question: Question) -> Admitted | Refused | Undecided:

@@ -42,6 +42,10 @@ class Wishes(NamedTuple):
     """Go on where the selected generation's record is lost: a new one is to be made."""
     project: Path | None = None
     """The folder that the operator works in: it may hold plugins of a project."""
+    budget: int = 0
+    """Rounds for the verdict; 0 for the usual number."""
+    steps_seconds: float = 10.0
+    """How long ways out of a refusal are tried."""
 
 
 class Inhabited(NamedTuple):

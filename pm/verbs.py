@@ -59,6 +59,8 @@ class Call:
             core=said.get("core"),
             python=said.get("python"),
             project=Path.cwd(),
+            budget=said.get("budget", 0),
+            steps_seconds=said.get("steps_budget", 10.0),
         )
 
     def show(self, receipt: Receipt) -> int:
@@ -148,6 +150,10 @@ def plugins_check(arguments: Namespace, words: Sequence[str]) -> int:
     from pm.operations.checking import check
 
     call = Call(arguments, words)
+    if arguments.replay:
+        from pm.operations.replaying import replay
+
+        return call.show(call.look("check", "", lambda course: replay(course, arguments.replay)))
     argument = arguments.names[0] if len(arguments.names) == 1 else ""
 
     def work(course: Course) -> Result:
@@ -155,12 +161,27 @@ def plugins_check(arguments: Namespace, words: Sequence[str]) -> int:
         return check(course, arguments.names, call.wishes())
 
     if arguments.names:
-        return call.show(call.look("check", argument, work))
+        receipt = call.look("check", argument, work)
+        status = call.show(receipt)
+        return _write_patch(call, receipt) or status if arguments.patch else status
     before = _inputs(call)
     receipt = call.look("check", argument, work)
     if receipt.outcome == "ready" and receipt.exit_status == 0:
         _remember(words, before, receipt, call.shown(receipt))
     return call.show(receipt)
+
+
+def _write_patch(call: Call, receipt: Receipt) -> int:
+    """Write the confirmed bound that a refusal shows; a plugin that is not refused needs none."""
+    from pm.atomic import write_bytes
+    from pm.patching import patch_text
+
+    if receipt.outcome != "refused":
+        call.talk.say(f"nothing is written to {call.arguments.patch}: no bound stands in the way")
+        return 0
+    write_bytes(Path(call.arguments.patch).absolute(), patch_text(receipt).encode())
+    call.talk.say(f"{call.arguments.patch} is written; `patch -p1 < {call.arguments.patch}` in the plugin's folder")
+    return 0
 
 
 def _summary(call: Call, receipt: Receipt) -> str:

@@ -7,7 +7,7 @@ a row with runs of positions.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from admission import Candidate, Exclusion, Page
@@ -25,9 +25,17 @@ def _dumped(value: object) -> bytes:
 
 def page_row(reduced: Reduced) -> bytes:
     """Write what is known of one package, without its files: three lines."""
-    exclusions = _dumped([_grouped(reduced.excluded), _grouped(reduced.consented)])
-    times = " ".join(time or _UNKNOWN for time in reduced.uploaded)
-    return b"\n".join((" ".join(reduced.versions).encode("ascii"), times.encode("ascii"), exclusions))
+    return _lines(reduced.versions, reduced.uploaded, [_grouped(reduced.excluded), _grouped(reduced.consented)])
+
+
+def row_of_page(page: Page) -> bytes:
+    """Write a page as it stands, with or without a consent to build."""
+    return _lines(page.versions, page.uploaded, [_grouped(dict(page.excluded)), []])
+
+
+def _lines(versions: Iterable[str], uploaded: Iterable[str], exclusions: object) -> bytes:
+    times = " ".join(time or _UNKNOWN for time in uploaded)
+    return b"\n".join((" ".join(versions).encode("ascii"), times.encode("ascii"), _dumped(exclusions)))
 
 
 def _grouped(exclusions: Mapping[int, Exclusion | None]) -> list[list[object]]:

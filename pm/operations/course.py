@@ -24,6 +24,7 @@ from pm.receipts.receipt import (
     Consent,
     Copy,
     Done,
+    FactsFile,
     Operation,
     Plugin,
     Receipt,
@@ -56,6 +57,8 @@ class Course:
     def __init__(self, scene: Scene, name: str, command: tuple[str, ...], *, dry_run: bool = False) -> None:
         self.scene = scene
         self.operation: Operation = begin(name, command, now=datetime.now(UTC), dry_run=dry_run)
+        self.evidence = ""
+        """What the verdict rests on, to be kept beside the receipt; empty where nothing was decided or is kept."""
         self._timings: dict[str, int] = {}
 
     @property
@@ -156,12 +159,16 @@ def _ended(course: Course, work: Callable[[], Result]) -> Result | PmError:
 
 
 def _stored(course: Course, result: Result | PmError) -> Receipt:
+    from pm.evidence import digest_of
     from pm.generations import numbers
-    from pm.receipts.store import store
+    from pm.receipts.store import facts_name, store
 
+    if course.evidence:
+        course.know(facts=FactsFile(facts_name(course.operation.id), digest_of(course.evidence)))
     receipt = build(course.operation, result, finished_at=datetime.now(UTC))
+    kept = tuple(numbers(course.places))
     try:
-        store(receipt, course.places.receipts, kept_generations=tuple(numbers(course.places)))
+        store(receipt, course.places.receipts, facts=course.evidence, kept_generations=kept)
     except PmError as error:
         warning = Warning("receipt-not-stored", f"this receipt is stored nowhere: {error.message}")
         return receipt._replace(warnings=(*receipt.warnings, warning))

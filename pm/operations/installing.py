@@ -15,7 +15,7 @@ from pm.operations.admitting import decided_on, realise
 from pm.operations.candidates import Candidate, announced_source, in_place_of, refusal_of_place
 from pm.operations.course import Course, Result, staging
 from pm.operations.provided import note_imports
-from pm.operations.sources import staged
+from pm.operations.sources import remove_if_empty, staged
 from pm.operations.standing import again
 from pm.operations.trees import (
     discard,
@@ -125,23 +125,28 @@ class _Installation:
     @contextmanager
     def _placing(self) -> Iterator[tuple[str, tuple[Replacement, ...]]]:
         """Give the digest of the plugin's tree and what puts it in its place; what was not used is gone afterwards."""
-        digest, replacements = self._place()
+        around = self._candidate.place.parent
+        missing = [folder for folder in (around, around.parent) if not folder.exists()]
+        digest = keep_tree(self._course.places, self._candidate.staged.folder)
+        replacements: tuple[Replacement, ...] = ()
         try:
+            replacements = self._place(digest)
             yield digest, replacements
         finally:
             discard(replacements)
             forget_tree(self._course.places, digest)
+            for folder in missing:
+                remove_if_empty(folder)
 
-    def _place(self) -> tuple[str, tuple[Replacement, ...]]:
+    def _place(self, digest: str) -> tuple[Replacement, ...]:
         places, place = self._course.places, self._candidate.place
-        digest = keep_tree(places, self._candidate.staged.folder)
         known = next((m.tree_digest for m in _recorded(self._situation) if m.root == str(place)), "")
         recorded = recorded_tree(places, place, known) or (None if self._candidate.old is None else "")
         if recorded == "" or replaced_files(places, digest, place, recorded):
             backup = kept_tree(places, keep_tree(places, place))
             message = f"what `{place}` held was put there by somebody else; a copy is kept"
             self._course.note(Problem("tree-kept", message, hint=f"it is in `{backup}`"))
-        return digest, placed(places, digest, place, recorded=recorded)
+        return placed(places, digest, place, recorded=recorded)
 
 
 def _recorded(situation: Situation) -> Iterable[Member]:

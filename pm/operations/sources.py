@@ -53,7 +53,7 @@ def staged(text: str, below: Path) -> Iterator[Staged]:
         import shutil
 
         shutil.rmtree(place, ignore_errors=True)
-        _remove_if_empty(below)
+        remove_if_empty(below)
 
 
 @contextmanager
@@ -95,7 +95,8 @@ def _named(name: str) -> str:
     return name.lstrip(".") or "plugin"
 
 
-def _remove_if_empty(folder: Path) -> None:
+def remove_if_empty(folder: Path) -> None:
+    """Remove a folder in which nothing lies."""
     try:
         folder.rmdir()
     except OSError:

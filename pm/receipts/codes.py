@@ -340,6 +340,20 @@ _CODES = (
         "the name is one that `hermes plugins list` shows",
     ),
     Code(
+        "no-patch", "failed",
+        "no confirmed bound of the plugin can be written as a change of its file",
+        "there is no change that could be written",
+        "read the steps of the refusal, and change the file yourself",
+        "a wider bound is confirmed, and stands on a line of its own",
+    ),
+    Code(
+        "invalid-evidence", "failed",
+        "the facts beside a receipt are missing, changed or not enough to decide again",
+        "what the verdict rested on is not there any more",
+        "take the receipt together with the `.facts.json` that was written with it",
+        "both files are as they were written",
+    ),
+    Code(
         "unknown-package", "failed",
         "the selected generation holds no package of this name",
         "no package of this name is installed",

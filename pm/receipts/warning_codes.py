@@ -267,6 +267,11 @@ _WARNINGS = (
         "the contents of some packages are not known, so nobody could tell whether they bring a module",
         "ask once without `--offline`",
     ),
+    WarningCode(
+        "replay-differs",
+        "this version of the manager decides otherwise than the one that wrote the receipt",
+        "look at what changed between the two, and report it",
+    ),
 )
 
 WARNINGS = {code.name: code for code in _WARNINGS}

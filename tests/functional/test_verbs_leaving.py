@@ -1,4 +1,4 @@
-"""Switching off and removing: always possible, without resolving and without a network, in whatever state things are."""
+"""Switching off and removing: always possible, without resolving or a network, in whatever state things are."""
 
 from __future__ import annotations
 
