@@ -6,6 +6,7 @@ their import time, which a dry run pays on every call (docs/explanation/how-it-d
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 
@@ -96,6 +97,12 @@ class Lock(NamedTuple):
     def versions(self) -> dict[str, str]:
         """Return the version of each name."""
         return {pin.name: pin.version for pin in self.pins}
+
+
+def environment_marker(environment: Mapping[str, str]) -> str:
+    """Return a marker that holds for interpreters of this kind: same Python series, system and machine."""
+    told = ("implementation_name", "platform_machine", "python_version", "sys_platform")
+    return " and ".join(f"{name} == '{environment[name]}'" for name in told if name in environment)
 
 
 class InvalidLock(ValueError):

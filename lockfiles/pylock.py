@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from packaging.markers import Environment
     from packaging.pylock import Package, PackageArchive, PackageSdist, PackageWheel, Pylock
 
-__all__ = ["canonical", "digest", "dumps", "environment_marker", "loads", "text_digest"]
+__all__ = ["canonical", "digest", "dumps", "loads", "text_digest"]
 
 TOOL = "hermes-pm"
 """Our name in `created-by` and in the `tool` tables."""
@@ -73,12 +73,6 @@ def canonical(lock: Lock) -> Lock:
     return lock._replace(pins=tuple(_canonical_pin(pin) for pin in pins))
 
 
-def environment_marker(environment: Mapping[str, str]) -> str:
-    """Return a marker that holds for interpreters of this kind: same Python series, system and machine."""
-    told = ("implementation_name", "platform_machine", "python_version", "sys_platform")
-    return " and ".join(f"{name} == '{environment[name]}'" for name in told if name in environment)
-
-
 def loads(text: str, *, environment: Mapping[str, str] | None = None, tags: Sequence[str] = ()) -> Lock:
     """Read and validate the text of a `pylock.toml`, ours or another tool's.
 
@@ -100,7 +94,7 @@ def loads(text: str, *, environment: Mapping[str, str] | None = None, tags: Sequ
 
 def _canonical_pin(pin: Pin) -> Pin:
     artifact = pin.artifact
-    if not _SHA256.fullmatch(artifact.sha256):
+    if not re.fullmatch(_SHA256, artifact.sha256):
         raise InvalidLock(f"`{artifact.filename}` has no sha256, so nobody could check it", package=pin.name)
     if not artifact.url and not artifact.path:
         raise InvalidLock(f"`{artifact.filename}` has neither an address nor a path", package=pin.name)
@@ -113,7 +107,7 @@ def _canonical_pin(pin: Pin) -> Pin:
     )
 
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_SHA256 = r"[0-9a-f]{64}"
 
 
 def _canonical_time(text: str, package: str) -> str:
@@ -338,7 +332,7 @@ def _read_edge(table: _Table, at: str) -> Edge:
 
 def _read_artifact(file: PackageWheel | PackageSdist | PackageArchive, at: str) -> Artifact:
     sha256 = file.hashes.get("sha256", "").lower()
-    if not _SHA256.fullmatch(sha256):
+    if not re.fullmatch(_SHA256, sha256):
         raise InvalidLock("has no sha256 of 64 hexadecimal digits", key=f"{at}.hashes")
     if file.size is not None and file.size < 0:
         raise InvalidLock(f"a file of {file.size} bytes cannot be", key=f"{at}.size")

@@ -9,6 +9,7 @@ OURS = frozenset({"plugins", "pm", "run"})
 """First words that the manager answers itself; everything else is handed to the core's own `hermes`."""
 LATER = frozenset({"uninstall", "update"})
 """First words that will be the manager's and must not reach a core, which would change its own environment."""
+_NAME = "a key, a name, or the last part of a key where that is unique"
 _QUIET_OPTIONS = frozenset({"--json", "--dry-run", "-q", "--quiet", "-v", "--verbose", "--yes"})
 
 
@@ -53,14 +54,14 @@ def _plugins(family: argparse.ArgumentParser) -> None:
     _changes(install)
     _consents(install)
     remove = _verb(verbs, "remove", "remove a plugin, every mention of it in the config, and what only it needed")
-    remove.add_argument("name", metavar="NAME")
+    remove.add_argument("name", metavar="NAME", help=_NAME)
     _changes(remove)
     enable = _verb(verbs, "enable", "judge an installed plugin, and switch it on if it fits")
-    enable.add_argument("name", metavar="NAME")
+    enable.add_argument("name", metavar="NAME", help=_NAME)
     _changes(enable)
     _consents(enable)
     disable = _verb(verbs, "disable", "switch a plugin off; it stays installed")
-    disable.add_argument("name", metavar="NAME")
+    disable.add_argument("name", metavar="NAME", help=_NAME)
     _changes(disable)
     check = _verb(verbs, "check", "the dry run: the same verdict as the real thing, nothing is changed")
     check.add_argument("names", nargs="*", metavar="NAME|SOURCE", help="without one: is everything enabled ready?")
@@ -76,7 +77,7 @@ def _plugins(family: argparse.ArgumentParser) -> None:
     _consents(validate)
     _verb(verbs, "list", "every plugin that is there, and whether it is ready")
     show = _verb(verbs, "show", "everything that is known of one plugin")
-    show.add_argument("name", metavar="NAME")
+    show.add_argument("name", metavar="NAME", help=_NAME)
 
 
 def _pm(family: argparse.ArgumentParser) -> None:

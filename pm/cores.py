@@ -21,13 +21,11 @@ from admission import (
 )
 from lockfiles import Artifact, Edge, Pin, sidecar
 from lockfiles.graph import requirement_of
-from pm import project_core
 from pm.errors import PmError
 from pm.index import Index
 from pm.index.folders import place_in_state, sha256_of
+from pm.names import HOST_NAME
 from pm.places import Places
-from pm.project_core import HOST_NAME, exact_pins, named_project, reached_extras
-from pm.project_lock import LOCK_FILES
 from pm.reading.files import PROJECT_FILE, Content, Fetch
 from pm.reading.stored import Rules, declaration_from_json, declaration_to_json
 from pm.redaction import redact
@@ -156,6 +154,7 @@ def paths_of_core(recorded: Mapping[str, Any]) -> tuple[Path, ...]:
     A project can name further files for what is `dynamic` in it.
     """
     from pm.embedded import embedded_core_wheel
+    from pm.project_lock import LOCK_FILES
 
     if recorded.get("kind") == "embedded":
         return (embedded_core_wheel(),)
@@ -340,10 +339,11 @@ def _known_candidate(name: str, version: str, index: Index) -> Candidate:
 
 
 def _project(setting: str, places: Places, target: Target) -> HostedCore:
+    from pm import project_core
     from pm.reading.bundled import read_bundled
     from pm.reading.cache import remembered, stamp_of
 
-    named = named_project(setting, places.root)
+    named = project_core.named_project(setting, places.root)
     fetch = project_core.project_files(named.folder)
     seen: dict[str, str] = {}
 
@@ -394,6 +394,8 @@ def _read_candidate(metadata: bytes, artifact: Artifact, target: Target) -> Cand
 
 
 def _core_of(candidate: Candidate, extras: tuple[str, ...], *, speaks: str = "") -> Core:
+    from pm.project_core import exact_pins, reached_extras
+
     # an extra may be written as other extras of the same distribution: these are no demands on a package
     own: dict[str, list[str]] = {}
     for edge in candidate.requires:

@@ -17,8 +17,8 @@ from pm.atomic import disk_error, write_bytes
 from pm.contents import Fault, collisions, shadowing
 from pm.installed import site_packages
 from pm.interpreter import Interpreter
+from pm.names import HOST_NAME
 from pm.places import Places
-from pm.project_core import HOST_NAME
 from pm.sources import Sources
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from admission import Admitted, Need, Problem, Question, Refused, Undecided, decide
 from admission import Warning as Notice
 from admission.gates import root_requirements
-from lockfiles import pylock
+from lockfiles import environment_marker
 from pm.contents import faults_of
 from pm.errors import PmError
 from pm.fault_reasons import refusal_of, warning_of
@@ -75,7 +75,7 @@ def answered(situation: Situation, question: Question) -> tuple[Admitted | Refus
     if not isinstance(decision, Admitted):
         return decision, []
     environment = dict(situation.interpreter.target.environment)
-    lock = decision.lock._replace(environment=pylock.environment_marker(environment))
+    lock = decision.lock._replace(environment=environment_marker(environment))
     return _with_files(situation, decision._replace(lock=lock), question)
 
 

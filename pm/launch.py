@@ -94,6 +94,8 @@ def launched_environment(
         "HERMES_DISABLE_LAZY_INSTALLS": "1",
         # by the environment, as leases are: generations that share one share its bytecode
         "PYTHONPYCACHEPREFIX": str(places.bytecode(pointer.environment)),
+        # a core that is a project is not installed
+        **({"PYTHONPATH": os.pathsep.join(pointer.core_path)} if pointer.core_path else {}),
         **(_SAFE if safe else {}),
     }
 

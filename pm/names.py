@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from pm.errors import PmError
 
+HOST_NAME = "hermes-agent"
+"""The distribution of the host, which a core of any name stands for."""
 _SEGMENT = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 _KEY = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})?")
 _SEPARATORS = re.compile(r"[-_.]+")

@@ -149,12 +149,9 @@ def _generation(view: View) -> dict[str, object] | None:
 
 def _restart_required(view: View) -> bool:
     """Say whether a process still runs in another environment than the selected one."""
-    from pm.leases import leased
+    from pm.operations.restarts import running_behind
 
-    record = view.record
-    if record is None:
-        return False
-    return any(number != record.environment for number in leased(view.places.locks))
+    return view.record is not None and bool(running_behind(view.places, view.record))
 
 
 def _readiness(view: View, found: Found) -> str:

@@ -31,6 +31,8 @@ class Pointer(NamedTuple):
     """The core's name and version, `hermes-agent==0.19.0`."""
     admitted: tuple[Admitted, ...]
     site_packages_stamp: str
+    core_path: tuple[str, ...] = ()
+    """Folders of a core that is a project and not installed: they go on the path."""
 
     @property
     def environment(self) -> int:
@@ -66,7 +68,7 @@ def read_pointer(places: Places) -> Pointer | None:
         raise _unreadable(places) from error
     try:
         return _pointer(json.loads(content), places)
-    except (TypeError, ValueError, LookupError) as error:
+    except (TypeError, ValueError, LookupError, RecursionError) as error:
         raise _unreadable(places) from error
 
 
@@ -77,6 +79,7 @@ def _pointer(value: Mapping[str, Any], places: Places) -> Pointer:
         generation=int(value["generation"]),
         folder=folder,
         core=str(value["core"]),
+        core_path=tuple(map(str, value.get("core_path", ()))),
         admitted=tuple(
             Admitted(row["key"], tuple(row["profiles"]), row["root"], row["declaration_digest"])
             for row in value["admitted"]

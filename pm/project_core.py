@@ -13,12 +13,10 @@ from typing import Any, NamedTuple
 
 from admission import Core, Origin, Owner, Problem, Requirement, Target, canonical_name
 from pm.errors import PmError
-from pm.names import shown
+from pm.names import HOST_NAME, shown
 from pm.project_lock import LOCK_FILES, is_version, lock_file, preferred_versions
 from pm.reading.files import PROJECT_FILE, Content, Fetch, folder_files, text_of
 from pm.reading.written import Written
-
-HOST_NAME = "hermes-agent"
 
 
 class Named(NamedTuple):
@@ -44,14 +42,14 @@ def named_project(setting: str, root: Path) -> Named:
     A relative folder is relative to `root`, where the setting is written, so that it means the same from everywhere.
     """
     folder = root / Path(setting).expanduser()
-    extras = _EXTRAS.fullmatch(setting)
+    extras = re.fullmatch(_EXTRAS, setting)
     if extras is None or folder.is_dir():  # a folder may have brackets in its name
         return Named(_normal(folder), ())
     chosen = {canonical_name(extra.strip()) for extra in extras[2].split(",") if extra.strip()}
     return Named(_normal(root / Path(extras[1]).expanduser()), tuple(sorted(chosen)))
 
 
-_EXTRAS = re.compile(r"(.+)\[([^\[\]]*)\]")
+_EXTRAS = r"(.+)\[([^\[\]]*)\]"
 
 
 def _normal(folder: Path) -> Path:
@@ -232,7 +230,7 @@ class _Project:
         self._version = version
         self._places = toml_places(str(text_of(fetch(PROJECT_FILE), PROJECT_FILE)))
         self._dynamic = _inside(document, "project", "dynamic")
-        if not _NAME.fullmatch(name):
+        if not re.fullmatch(_NAME, name):
             said = f"{shown(name)} is not the name of a project" if name else "`project.name` is missing"
             self._refuse(("project", "name"), said, hint='write `name = "hermes-agent"`')
 
@@ -326,7 +324,7 @@ class _Project:
             self.problems.append(problem)
 
 
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 
 
 def _table(fetch: Fetch) -> dict[str, Any] | None:

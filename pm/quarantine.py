@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from pm.errors import PmError
 
-_SPAN = re.compile(r"(?P<count>[0-9]{1,6}) *(?P<unit>second|minute|hour|day|week|month|year)s?")
+_SPAN = r"(?P<count>[0-9]{1,6}) *(?P<unit>second|minute|hour|day|week|month|year)s?"
 _UNITS = {
     "second": timedelta(seconds=1),
     "minute": timedelta(minutes=1),
@@ -28,7 +28,7 @@ def instant_of(setting: str, now: datetime) -> str:
     """
     if not setting or setting.lower() == OFF:
         return ""
-    span = _SPAN.fullmatch(setting.strip())
+    span = re.fullmatch(_SPAN, setting.strip())
     try:
         if span is not None:
             moment = now.astimezone(UTC) - int(span["count"]) * _UNITS[span["unit"]]

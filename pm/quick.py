@@ -92,7 +92,15 @@ def inputs(home: str, more: Iterable[str]) -> list[str]:
     paths = [profiles, f"{root}/pm/pointer.json", f"{root}/pm/journal.json", f"{root}/.managed", *more]
     for place in dict.fromkeys([root, *_subfolders(profiles), home]):
         paths += [f"{place}/config.yaml", *_plugins(f"{place}/plugins")]
-    return [*paths, *_plugins(f"{os.getcwd()}/.hermes/plugins")]  # noqa: PTH109 - as above
+    return [*paths, *_plugins(f"{_here()}/.hermes/plugins")]
+
+
+def _here() -> str:
+    """Return the working folder; empty where it is gone."""
+    try:
+        return os.getcwd()  # noqa: PTH109 - as above
+    except FileNotFoundError:
+        return ""
 
 
 def _is_dynamic(path: str) -> bool:
@@ -141,7 +149,7 @@ def _place(home: str) -> str:
 
 def _key(words: list[str]) -> list[object]:
     variables = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(_VARIABLES))
-    return [SCHEMA, words, os.getcwd(), redact("\n".join(variables)), sys.prefix, _screen(), _code()]  # noqa: PTH109
+    return [SCHEMA, words, _here(), redact("\n".join(variables)), sys.prefix, _screen(), _code()]
 
 
 def _screen() -> list[object]:

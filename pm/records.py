@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from admission import Declaration
@@ -10,6 +11,7 @@ from lockfiles import Lock, sidecar
 from pm.atomic import read_json
 from pm.errors import PmError
 from pm.places import Places
+from pm.pointer import read_pointer
 from pm.reading.stored import declaration_from_json, declaration_to_json
 
 SCHEMA = 1
@@ -61,34 +63,10 @@ class Record(NamedTuple):
     """`pm.python` as it was written; empty where the core's own range chose the interpreter."""
 
 
-def selected_generation(places: Places) -> int | None:
-    """Return the number that the pointer names; `None` before the first.
-
-    Raise `PmError` (`drift`) for a pointer that cannot be read.
-    """
-    pointer = read_pointer(places)
-    return int(pointer["generation"]) if pointer is not None else None
-
-
-def read_pointer(places: Places) -> dict[str, Any] | None:
-    """Return the pointer; `None` if there is none. Raise `PmError` (`drift`) for a damaged one."""
-    if not places.pointer.exists():
-        return None
-    pointer = read_json(places.pointer)
-    if not isinstance(pointer, dict) or not isinstance(pointer.get("generation"), int):
-        raise PmError(
-            "drift",
-            f"the pointer `{places.pointer}` cannot be read",
-            file=str(places.pointer),
-            hint="`hermes pm init` makes a new generation",
-        )
-    return pointer
-
-
 def read_selected(places: Places) -> Record | None:
     """Return the selected generation's record; `None` before the first."""
-    number = selected_generation(places)
-    return read_record(places, number) if number is not None else None
+    pointer = read_pointer(places)
+    return read_record(places, pointer.generation) if pointer is not None else None
 
 
 def read_record(places: Places, number: int) -> Record:
@@ -121,6 +99,7 @@ def pointer_to_json(record: Record, *, path: str, stamp: str) -> dict[str, Any]:
         "lock_digest": record.lock_digest,
         "fingerprint": record.fingerprint,
         "core": record.lock.core,
+        "core_path": [str(path) for path in _core_path(record)],
         "target": record.target,
         "admitted": [
             {
@@ -135,6 +114,14 @@ def pointer_to_json(record: Record, *, path: str, stamp: str) -> dict[str, Any]:
         ],
         "site_packages_stamp": stamp,
     }
+
+
+def _core_path(record: Record) -> tuple[Path, ...]:
+    """Return the folders of a core that is a project: it is not installed, so its modules are found there."""
+    folder = str(record.core.get("folder", ""))
+    if not folder:
+        return ()
+    return tuple(path for path in (Path(folder), Path(folder) / "src") if path.is_dir())
 
 
 def _record(value: object) -> Record:

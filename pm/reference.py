@@ -41,6 +41,10 @@ VARIABLES = (
         "This version never does; `hermes run` sets it for the core, which might",
     ),
     Variables(
+        ("HERMES_PM_GENERATION",),
+        "set by `hermes run`: inside of a generation `HERMES_DISABLE_LAZY_INSTALLS` says nothing to the manager",
+    ),
+    Variables(
         ("UV_CONFIG_FILE", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX", "UV_INDEX_URL"),
         "indexes and folders as uv understands them. One of them, or a `uv.toml`, makes uv's configuration count and "
         "pip's not ([index-client.md](index-client.md))",
@@ -263,7 +267,8 @@ Nothing that could lead to another interpreter or environment passes.
 A command under `hermes run`, and what is handed to the core, gets your variables with these set: `PATH` (the
 generation's programs first), `VIRTUAL_ENV`, `HERMES_HOME`, `HERMES_PM_GENERATION` (its number),
 `HERMES_DISABLE_LAZY_INSTALLS` and `PYTHONPYCACHEPREFIX`; with `--safe` also `HERMES_SAFE_MODE` and
-`HERMES_IGNORE_RULES`. `PYTHONPATH`, `PYTHONHOME` and everything else that leads to another environment is taken out.
+`HERMES_IGNORE_RULES`. `PYTHONPATH`, `PYTHONHOME` and everything else that leads to another environment is taken out;
+`PYTHONPATH` names the folder of a core that is a project, and nothing besides.
 """
 
 _EXIT_CODES_PAGE = """\

@@ -161,7 +161,9 @@ def _selected_but_disabled(key: str, setting: str) -> Problem:
 
 def allows_lazy_installs(selection: Selection | None, environ: Mapping[str, str]) -> bool:
     """Say whether something may be installed unasked; a config that cannot be read does not allow it."""
-    if environ.get("HERMES_DISABLE_LAZY_INSTALLS", "").strip().lower() in {"1", "true", "yes"}:
+    forbidden = environ.get("HERMES_DISABLE_LAZY_INSTALLS", "").strip().lower() in {"1", "true", "yes"}
+    # inside of a generation the launcher has set it, against the host's own installer and not against the manager
+    if forbidden and not environ.get("HERMES_PM_GENERATION"):
         return False
     return selection is not None and selection.allow_lazy_installs
 
@@ -232,7 +234,7 @@ def _unreadable(problem: Problem) -> PmError:
 
 
 # Where two values of one key would leave open what is selected.
-_DECISIVE = re.compile(
+_DECISIVE = (
     r"plugins(?:\.(?:enabled|disabled|entries))?|(?:memory|context|security)"
     r"|memory\.provider|context\.engine|security\.allow_lazy_installs|pm(?:\..*)?"
 )
@@ -247,7 +249,7 @@ def config_root(text: str, file: str) -> MappingNode:
 
     document = read_yaml(text, file)
     for problem in document.problems:
-        if problem.code != "duplicate-key" or _DECISIVE.fullmatch(problem.key):
+        if problem.code != "duplicate-key" or re.fullmatch(_DECISIVE, problem.key):
             raise _unreadable(problem)
     if document.root is None:
         return MappingNode((), 0, 0)

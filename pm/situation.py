@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from admission import ConstraintSet, Policy, Problem, canonical_name, declaration_digest
 from admission import Member as UnionMember
-from pm.cores import HostedCore, core_names, find_core
+from admission import Warning as Notice
+from pm.cores import CoreNeedsPython, HostedCore, core_names, find_core
 from pm.errors import PmError
 from pm.index import Index, Terms, open_index
 from pm.interpreter import Interpreter, default_interpreter, describe_interpreter, find_interpreter
@@ -196,7 +197,7 @@ def without(members: Iterable[Member], keys: Iterable[str], profiles: Iterable[s
     return tuple(member for member in staying if member.profiles)
 
 
-# -- settings, consents, sources
+# -- the record, settings, consents, sources
 
 
 def _selected(places: Places, wishes: Wishes) -> tuple[Record | None, tuple[Problem, ...]]:
@@ -277,7 +278,13 @@ def sources_of(settings: Settings, places: Places, environ: Mapping[str, str]) -
         # the default one answers for what no other knows, so it comes last
         ordered = sorted(settings.indexes, key=lambda index: index.default)
         indexes = [index_address(index.url, index.name) for index in ordered]
-    return find_sources(places.cache, environ, indexes=indexes, find_links=settings.find_links or None)
+    sources = find_sources(places.cache, environ, indexes=indexes, find_links=settings.find_links or None)
+    if any(index.packages for index in settings.indexes or ()):
+        message = (
+            "`packages` of an index has no effect yet: the first index that knows a name has it, whatever the name"
+        )
+        return sources._replace(warnings=(*sources.warnings, Notice("index-packages-unused", message)))
+    return sources
 
 
 # -- the core and the interpreter, each of which has a say about the other
@@ -292,20 +299,33 @@ class _Means(NamedTuple):
 def _host(places: Places, core_setting: str, python: str, means: _Means) -> tuple[Interpreter, HostedCore, Index]:
     """Find the core for an interpreter; where it does not admit that one, find another and the core again."""
     interpreter = _first_interpreter(places, core_setting, python, means.record)
+    recorded = means.record.core if means.record is not None else NOTHING
     while True:
         terms = means.terms._replace(interpreter=interpreter.path)
         index = open_index(places.cache, interpreter.target, means.sources, terms)
         try:
-            recorded = means.record.core if means.record is not None else NOTHING
             hosted = find_core(core_setting, places, interpreter.target, index, recorded=recorded)
-            wanted = interpreter if python else find_interpreter("", hosted.core.requires_python, places.cache)
-            if python or _admits(hosted, interpreter) or wanted.path == interpreter.path:
-                return interpreter, hosted, index
+            other = None if python or _admits(hosted, interpreter) else _another(hosted.core.requires_python, places)
+        except CoreNeedsPython as error:
+            index.close()
+            if python:
+                raise
+            other = _another(error.requires_python, places)
+            if other.path == interpreter.path:
+                raise
         except BaseException:
             index.close()
             raise
-        index.close()
-        interpreter = wanted
+        else:
+            if other is None or other.path == interpreter.path:
+                return interpreter, hosted, index
+            index.close()
+        interpreter = other
+
+
+def _another(requires_python: str, places: Places) -> Interpreter:
+    """Return the newest installed interpreter that the core admits."""
+    return find_interpreter("", requires_python, places.cache)
 
 
 def _first_interpreter(places: Places, core_setting: str, python: str, record: Record | None) -> Interpreter:

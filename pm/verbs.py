@@ -14,7 +14,6 @@ from pm.arguments import words_again
 from pm.errors import PmError
 from pm.index import Terms
 from pm.operations.course import Course, Result, Scene, changing, looking
-from pm.overview_text import PLUGIN_COLUMNS, details_text, status_text
 from pm.places import Places, find_places
 from pm.situation import Wishes
 from pm.terminal import Talk, ask, table
@@ -72,7 +71,7 @@ class Call:
     def shown(self, receipt: Receipt) -> str:
         """Return what is shown of a receipt; with `--quiet` nothing if it went well."""
         if self.arguments.json:
-            from pm.receipts.store import receipt_text
+            from pm.receipts.receipt import receipt_text
 
             return receipt_text(receipt)
         if self.arguments.quiet and not receipt.exit_status:
@@ -166,7 +165,7 @@ def plugins_check(arguments: Namespace, words: Sequence[str]) -> int:
         return _write_patch(call, receipt) or status if arguments.patch else status
     before = _inputs(call)
     receipt = call.look("check", argument, work)
-    if receipt.outcome == "ready" and receipt.exit_status == 0:
+    if receipt.outcome == "ready" and not receipt.generation.restart_required:
         _remember(words, before, receipt, call.shown(receipt))
     return call.show(receipt)
 
@@ -212,6 +211,7 @@ def plugins_validate(arguments: Namespace, words: Sequence[str]) -> int:
 def plugins_list(arguments: Namespace, words: Sequence[str]) -> int:
     """List every copy of every plugin."""
     from pm.overview import plugins, safe
+    from pm.overview_text import PLUGIN_COLUMNS
 
     call = Call(arguments, words)
     rows = [safe(row) for row in plugins(call.view())]
@@ -227,6 +227,7 @@ def plugins_show(arguments: Namespace, words: Sequence[str]) -> int:
     """Show what is known of one plugin."""
     from pm.operations.finding import find_plugin
     from pm.overview import details, safe
+    from pm.overview_text import details_text
 
     call = Call(arguments, words)
     view = call.view()
@@ -248,6 +249,7 @@ def pm_init(arguments: Namespace, words: Sequence[str]) -> int:
 def pm_status(arguments: Namespace, words: Sequence[str]) -> int:
     """Show the selected generation and what is enabled."""
     from pm.overview import safe, status
+    from pm.overview_text import status_text
 
     call = Call(arguments, words)
     value = safe(status(call.view()))
@@ -306,8 +308,8 @@ def _inputs(call: Call) -> tuple[list[str], list[list[int] | None]]:
 
 
 def _selected_paths(call: Call) -> list[str]:
-    """Return the paths by which a change of the selected generation shows."""
-    from pm.embedded import embedded_core_wheel
+    """Return the paths by which a change of the selected generation, of its core and its interpreter shows."""
+    from pm.cores import paths_of_core
     from pm.installed import site_packages
     from pm.records import read_selected
 
@@ -317,7 +319,7 @@ def _selected_paths(call: Call) -> list[str]:
             return []
         folder = call.places.generation(record.environment)
         paths = [site_packages(folder), call.places.record(record.generation), Path(record.interpreter)]
-        paths += [embedded_core_wheel()] if record.core.get("kind") == "embedded" else []
+        paths += paths_of_core(record.core)
     except PmError:
         return []
     return [str(path) for path in paths]

@@ -218,7 +218,10 @@ def load_contents(cache: Path, sha256: str) -> WheelContents | None:
     if first != _MAGIC % zlib.crc32(rest):
         return None
     head, _, row = rest.partition(b"\n")
-    tops, flaw = json.loads(head)
+    try:
+        tops, flaw = json.loads(head)
+    except (ValueError, TypeError):  # so short that its check says nothing
+        return None
     return WheelContents(tuple(tops), row, flaw)
 
 

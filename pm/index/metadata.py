@@ -61,10 +61,15 @@ def read_core_metadata(content: bytes) -> CoreMetadata:
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the fields with their continuation lines joined, up to the first empty line."""
+    """Yield the fields with their continuation lines joined, up to the first empty line.
+
+    A line of blanks is not empty but continues a field: many a licence has such lines. Only `\\n` ends a line here, since
+    texts hold form feeds and other things that Python takes for the end of one.
+    """
     key, value = "", ""
-    for line in text.lstrip("\ufeff").splitlines():
-        if not line.strip():
+    for written in text.lstrip("\ufeff").split("\n"):
+        line = written.rstrip("\r")
+        if not line:
             break
         if line[0] in " \t":
             value += " " + line.strip()

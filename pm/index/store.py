@@ -18,7 +18,8 @@ from typing import Any, BinaryIO, NamedTuple
 from admission import Candidate, Page
 from pm.index.rows import candidate_row, page_of, read_candidate_row
 
-_MAGIC = b"hermes-pm facts 1"
+_MAGIC = b"hermes-pm facts 2"
+"""A higher number for another form, or for another reading of what indexes say: older files count as not known."""
 _LONGEST_FIRST_LINE = 100
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from admission import Admitted, ConstraintSet, Refused, Undecided, canonical_name
 from lockfiles import Lock
-from lockfiles.subset import changes
 from pm.generations import (
     Contents,
     Edits,
@@ -22,6 +21,8 @@ from pm.generations import (
 )
 from pm.judging import Judged
 from pm.operations.course import Course
+from pm.operations.restarts import restart_reasons
+from pm.operations.standing import drift_of
 from pm.operations.trees import keep_tree, recorded_tree
 from pm.places import Places
 from pm.receipts.receipt import Done, Transition, time_text
@@ -59,8 +60,9 @@ def build(course: Course, situation: Situation, lock: Lock) -> Prepared | Refuse
         sources=None if situation.wishes.offline else situation.sources,
         client=situation.client,
     )
+    intact = situation.record if drift_of(course.places, situation.record) is None else None
     with course.phase("build", f"building an environment of {len(lock.pins)} packages"):
-        prepared = prepare(course.places, lock, ingredients, situation.record)
+        prepared = prepare(course.places, lock, ingredients, intact)
     if isinstance(prepared, Prepared):
         for warning in prepared.warnings:
             course.note(warning)
@@ -104,17 +106,6 @@ def selected(course: Course, before: Record | None, after: Record) -> None:
             restart_required=bool(reasons),
             restart_reasons=reasons,
         )
-    )
-
-
-def restart_reasons(before: Record | None, after: Record) -> tuple[str, ...]:
-    """Return what a process of the generation before may have imported and would find changed or gone."""
-    if before is None or before.environment == after.environment:
-        return ()
-    _, removed, moved = changes(before.lock, after.lock)
-    return (
-        *(f"{change.name} {change.before} → {change.after}" for change in moved),
-        *(f"{change.name} {change.before} is gone" for change in removed),
     )
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from admission import Reason, Refused, Step
+from pm.errors import PmError
 from pm.names import is_key, same_key, shown
 from pm.operations.course import Course, plugin_of
 from pm.operations.sources import Staged
-from pm.reading.declaration import is_memory_provider
 from pm.reading.discovery import Found, ranked
+from pm.reading.files import SOURCE_FILE
+from pm.reading.providers import is_memory_provider
 from pm.reading.stored import read_declaration_cached
 from pm.receipts.receipt import Plugin
 from pm.situation import Situation, member_of
@@ -36,7 +38,10 @@ class Candidate(NamedTuple):
 
 
 def announced_source(course: Course, taken: Staged, situation: Situation) -> Candidate:
-    """Read a staged plugin, and say in the receipt which one is judged."""
+    """Read a staged plugin, and say in the receipt which one is judged.
+
+    Raise `PmError` (`invalid-source`) if what was named is no plugin.
+    """
     candidate = _candidate(taken, situation)
     course.know(plugin=_described(candidate, situation))
     for note in candidate.found.declaration.notes:
@@ -46,6 +51,9 @@ def announced_source(course: Course, taken: Staged, situation: Situation) -> Can
 
 def _candidate(taken: Staged, situation: Situation) -> Candidate:
     declaration = read_declaration_cached(taken.folder, situation.rules)
+    if declaration.fit and not declaration.declared and not (taken.folder / SOURCE_FILE).exists():
+        text = f"{shown(taken.source.location)} holds no plugin: neither a declaration nor an `{SOURCE_FILE}`"
+        raise PmError("invalid-source", text, hint="name the folder in which its `plugin.yaml` lies")
     key = declaration.key
     old = next((found for found in situation.here.found if in_place_of(found, key)), None)
     place = situation.places.home / "plugins" / (key if is_key(key) else taken.folder.name)

@@ -7,16 +7,16 @@ from contextlib import ExitStack
 
 from admission import Admitted, Reason, Refused, Step
 from pm.errors import PmError
-from pm.installed import stamp
 from pm.operations.candidates import announced_source, refusal_of_place
 from pm.operations.course import Course, Result
 from pm.operations.finding import find_plugin
+from pm.operations.restarts import running_behind
 from pm.operations.sources import is_source, looked_at, source_path
-from pm.operations.standing import again, announced, is_running
+from pm.operations.standing import again, announced, drift_of, is_running
 from pm.operations.verdicts import verdict
 from pm.reading.discovery import Found
 from pm.receipts.receipt import Done
-from pm.records import Member, read_pointer
+from pm.records import Member
 from pm.situation import Situation, Wishes, member_of, observed, with_member
 
 
@@ -35,7 +35,7 @@ def _one(course: Course, situation: Situation, word: str) -> Result:
     found = _installed(situation, word)
     if found is not None:
         member = announced(course, situation, found)
-        if is_running(situation, found) and not _drift(situation):
+        if is_running(situation, found) and not drift_of(situation.places, situation.record):
             course.judged(situation, situation.members)
             return Done("ready")
         decision = verdict(course, situation, with_member(situation.members, member), found.key).decision
@@ -94,7 +94,10 @@ def _installed(situation: Situation, word: str) -> Found | None:
 
 def _readiness(course: Course, situation: Situation) -> Result:
     record = situation.record
-    drift = _drift(situation)
+    if record is not None and (behind := running_behind(situation.places, record)):
+        generation = course.operation.generation
+        course.know(generation=generation._replace(restart_required=True, restart_reasons=behind))
+    drift = drift_of(situation.places, situation.record)
     if drift is not None:
         return Done("drift", reasons=(drift,))
     constraints = situation.constraints(situation.members)
@@ -148,18 +151,3 @@ def _profiles(member: Member) -> str:
 
 def _admit(member: Member, *, confirmed: bool) -> Step:
     return Step("re-enable", member.key, "admit it" if confirmed else "see why it does not fit", confirmed=confirmed)
-
-
-def _drift(situation: Situation) -> Reason | None:
-    """Return how the selected generation differs from what was selected, as far as one look at its folder tells."""
-    record = situation.record
-    if record is None:
-        return None
-    folder = situation.places.generation(record.environment)
-    pointer = read_pointer(situation.places)
-    try:
-        if pointer is None or pointer.get("site_packages_stamp") == stamp(folder):
-            return None
-    except PmError as error:
-        return Reason("drift", error.message, file=str(folder))
-    return Reason("drift", f"something was added to generation {record.generation} or taken from it", file=str(folder))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -256,6 +255,8 @@ def staging(places: Places) -> Path:
 
 def _sweep(places: Places) -> None:
     """Remove what operations left that were killed: nothing refers to it, and nobody else is at work."""
+    import shutil
+
     from pm.environments import discard_environment
     from pm.generations import numbers
 

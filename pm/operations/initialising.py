@@ -9,6 +9,7 @@ from pm.cores import is_project
 from pm.generations import Edits
 from pm.operations.admitting import decided_on, realise
 from pm.operations.course import Course, Result
+from pm.operations.standing import drift_of
 from pm.operations.verdicts import verdict
 from pm.receipts.receipt import Done
 from pm.situation import Situation, Wishes, observed
@@ -47,5 +48,5 @@ def _is_made(situation: Situation) -> bool:
     return (
         record is not None
         and record.fingerprint == situation.constraints(situation.members).fingerprint
-        and situation.places.generation(record.environment).is_dir()
+        and drift_of(situation.places, record) is None
     )

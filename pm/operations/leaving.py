@@ -10,6 +10,7 @@ from admission import ConstraintSet, Declaration, Owner, Policy, Problem, Refuse
 from admission import Member as UnionMember
 from admission.gates import root_requirements
 from lockfiles import Lock
+from lockfiles.graph import owners as owners_by_name
 from lockfiles.subset import NotASubset, subset
 from pm.config_edit import Change, Disable, Remove, Set
 from pm.cores import core_from_json, core_names, core_to_json
@@ -60,7 +61,7 @@ def remove(course: Course, word: str, wishes: Wishes) -> Result:
         message = f"`{leaver.key}` comes with the {leaver.found.source} plugins: it stays there, switched off"
         course.note(Problem("stays-there", message))
     record = leaver.record
-    lock = _without(course, leaver) if record is not None and leaver.is_member else None
+    lock = _without(course, leaver) if record is not None and (leaver.is_member or _holds_leftovers(record)) else None
     if course.operation.dry_run:
         return Done("removed", lock)
     trees = _taken_away(course, leaver) if removes_folder else ()
@@ -108,7 +109,7 @@ class _Leaver(NamedTuple):
 
 def _leaver(course: Course, word: str) -> _Leaver:
     places = course.places
-    record = read_selected(places)
+    record = _record(course)
     selection = read_selection(places.home)
     found = _found(course, record, selection)
     plugin = _meant(found, word, selection, record)
@@ -128,6 +129,16 @@ def _leaver(course: Course, word: str) -> _Leaver:
     )
     _announce(course, leaver, found)
     return leaver
+
+
+def _record(course: Course) -> Record | None:
+    """Return the selected generation's record; without a readable one the plugin goes all the same."""
+    try:
+        return read_selected(course.places)
+    except PmError as error:
+        message = f"{error.message}, so the selected generation stays as it is"
+        course.note(Problem("record-unreadable", message, error.file, hint="`hermes pm init` makes a new generation"))
+        return None
 
 
 def _found(course: Course, record: Record | None, selection: Selection) -> tuple[Found, ...]:
@@ -173,14 +184,15 @@ def _announce(course: Course, leaver: _Leaver, found: Sequence[Found]) -> None:
 def _edits(course: Course, leaver: _Leaver, change: Change) -> Edits:
     """Return the edits of the config; who is selected as provider or engine is selected no longer."""
     changes: list[Change] = [change]
-    if isinstance(change, Disable):
+    if isinstance(change, Disable | Remove):
         chosen = (
             ("memory.provider", leaver.selection.memory_provider),
             ("context.engine", leaver.selection.context_engine),
         )
         for setting, written in chosen:
             if written and any(same_key(written, name) for name in (leaver.key, *leaver.names)):
-                changes.append(Set(setting, ""))
+                if isinstance(change, Disable):  # `Remove` takes it out by itself
+                    changes.append(Set(setting, ""))
                 message = f"`{setting}` named `{written}`, and is the built-in one now"
                 course.note(Problem("selection-reset", message, "config.yaml", key=setting))
     return Edits(course.places.home, tuple(changes), decided_on={course.places.home: leaver.selection})
@@ -199,6 +211,11 @@ def _commit(course: Course, leaver: _Leaver, prepared: Prepared, edits: Edits) -
 
 
 # -- what stays
+
+
+def _holds_leftovers(record: Record) -> bool:
+    """Say whether the environment holds packages that nobody asks for any more: a plugin was switched off before."""
+    return any(not owners for owners in owners_by_name(record.lock).values())
 
 
 def _without(course: Course, leaver: _Leaver) -> Lock | None:

@@ -15,7 +15,7 @@ from pm.receipts.receipt import Source
 from pm.redaction import redact
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
-_LATER = re.compile(r"[a-z][a-z0-9+.-]*://.*|git@.*|pypi:.*", re.IGNORECASE)
+_LATER = r"(?i:[a-z][a-z0-9+.-]*://.*|git@.*|pypi:.*)"
 
 
 class Staged(NamedTuple):
@@ -28,7 +28,11 @@ class Staged(NamedTuple):
 
 def is_source(text: str) -> bool:
     """Say whether a word means a folder, an archive or an address, and not the key of an installed plugin."""
-    return text.startswith((".", "/", "~")) or text.lower().endswith(ARCHIVES) or bool(_LATER.fullmatch(text))
+    return text.startswith((".", "/", "~")) or text.lower().endswith(ARCHIVES) or _is_address(text)
+
+
+def _is_address(text: str) -> bool:
+    return (":" in text or "@" in text) and re.fullmatch(_LATER, text) is not None
 
 
 @contextmanager
@@ -69,7 +73,7 @@ def looked_at(text: str, below: Path) -> Iterator[Staged]:
 
 def source_path(text: str) -> Path:
     """Return the folder or archive that a source names; raise `PmError` for everything else."""
-    if _LATER.fullmatch(text):
+    if _is_address(text):
         raise PmError(
             "invalid-source",
             f"{shown(redact(text))} is not a folder or an archive, and other sources are not supported yet",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from admission import Refused, Step
+from admission import Reason, Refused, Step
+from pm.errors import PmError
+from pm.installed import stamp
 from pm.operations.course import Course, plugin_of
+from pm.places import Places
+from pm.pointer import read_pointer
 from pm.reading.discovery import Found
 from pm.receipts.codes import code_of
-from pm.records import Member
+from pm.records import Member, Record
 from pm.situation import Situation, member_of
 
 
@@ -36,3 +40,17 @@ def again(key: str, refused: Refused) -> Step:
     """Return the step that closes a refusal of a plugin which stays installed."""
     when = "; ".join(dict.fromkeys(code_of(reason.code).when for reason in refused.reasons))
     return Step("re-enable", key, "switch it on again", when=when)
+
+
+def drift_of(places: Places, record: Record | None) -> Reason | None:
+    """Return how the selected environment differs from what was selected, as far as one look at its folder tells."""
+    if record is None:
+        return None
+    folder = places.generation(record.environment)
+    try:
+        pointer = read_pointer(places)
+        if pointer is None or pointer.site_packages_stamp == stamp(folder):
+            return None
+    except PmError as error:
+        return Reason("drift", error.message, file=str(folder))
+    return Reason("drift", f"something was added to generation {record.generation} or taken from it", file=str(folder))

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pm.reading.bundled import read_bundled
-    from pm.reading.declaration import is_memory_provider, read_declaration
+    from pm.reading.declaration import read_declaration
     from pm.reading.discovery import Found, find_plugins, plugin_folders
     from pm.reading.distribution import read_distribution
     from pm.reading.files import DECLARATION_FILES
     from pm.reading.imports import Imports, UndeclaredImport, undeclared_imports
+    from pm.reading.providers import is_memory_provider
     from pm.reading.stored import Rules, declaration_from_json, declaration_to_json, read_declaration_cached
 
 __all__ = [
@@ -40,7 +41,7 @@ _HOMES = {
     "declaration_from_json": "stored",
     "declaration_to_json": "stored",
     "find_plugins": "discovery",
-    "is_memory_provider": "declaration",
+    "is_memory_provider": "providers",
     "plugin_folders": "discovery",
     "read_bundled": "bundled",
     "read_declaration": "declaration",

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from admission import Declaration, Owner, Problem, Requirement, canonical_name
-from pm.names import canonical_key, is_key, shown
-from pm.reading.files import PROJECT_FILE, Fetch, folder_files, names_a_provider
+from pm.names import is_key, shown
+from pm.reading.files import PROJECT_FILE, Fetch, folder_files
 from pm.reading.manifest import read_manifest
+from pm.reading.providers import is_in_memory_category, names_a_provider
 from pm.reading.requirements import Judged, Reading, judge
 from pm.reading.written import LEGACY_LISTS, Manifest, Project
 from pm.redaction import redact
@@ -49,7 +50,7 @@ def assemble(
         name=name,
         version=manifest.version or project.version,
         description=manifest.description or project.description,
-        kind=manifest.kind or ("exclusive" if _is_memory_category(own_key) or names_a_provider(fetch) else ""),
+        kind=manifest.kind or ("exclusive" if is_in_memory_category(own_key) or names_a_provider(fetch) else ""),
         requirements=counted.requirements,
         requires_python="" if manifest.external else project.requires_python,
         requires_core=manifest.requires_core,
@@ -155,21 +156,6 @@ def _own_key(key: str | None, names: tuple[str, ...], file: str) -> tuple[str, t
 def _unsafe(name: str, file: str) -> Problem:
     hint = "give the plugin a `name` of letters, digits, `-` and `_` in its manifest"
     return Problem("unsafe-name", f"{shown(name)} cannot be the key of a plugin", file, key="name", hint=hint)
-
-
-def _is_memory_category(key: str) -> bool:
-    return canonical_key(key).startswith("memory/")
-
-
-def is_memory_provider(folder: Path | None, declaration: Declaration) -> bool:
-    """Say whether a plugin is a memory provider, from its files alone.
-
-    It is one if it lies under `memory/`, if its kind is `exclusive`, or if the text of its `__init__.py` says so. The
-    folder may be missing for a bundled plugin, whose declaration was read from inside of the core's wheel.
-    """
-    if declaration.kind == "exclusive" or _is_memory_category(declaration.key):
-        return True
-    return folder is not None and names_a_provider(folder_files(folder))
 
 
 def _first(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from admission import Declaration
 from pm.errors import PmError
 from pm.names import canonical_key, is_key, leaf
-from pm.reading.declaration import is_memory_provider
 from pm.reading.files import DECLARATION_FILES, SOURCE_FILE
+from pm.reading.providers import is_memory_provider
 from pm.reading.stored import Rules, read_declaration_cached
 
 PROJECT_SWITCH = "HERMES_ENABLE_PROJECT_PLUGINS"

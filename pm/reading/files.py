@@ -20,7 +20,7 @@ MANIFEST_FILES = ("plugin.yaml", "plugin.yml", "plugin.json")
 PROJECT_FILE = "pyproject.toml"
 DECLARATION_FILES = (*MANIFEST_FILES, PROJECT_FILE)
 SOURCE_FILE = "__init__.py"
-"""The file whose text tells a memory provider from other plugins."""
+"""The file whose text tells a memory provider from other plugins (`pm.reading.providers`)."""
 
 Content = bytes | Problem | None
 """The bytes of a file, why they cannot be had, or `None` for a file that does not exist."""
@@ -42,12 +42,6 @@ def text_of(content: Content, name: str) -> str | Problem | None:
     except UnicodeDecodeError as error:
         # The offset of `utf-8-sig` does not count the mark; the number of line ends before it is the same.
         return _not_utf8(name, f"byte 0x{error.object[error.start]:02x} is not UTF-8", _line(content, error.start))
-
-
-def names_a_provider(fetch: Fetch) -> bool:
-    """Say whether a plugin's source, as text, is that of a memory provider."""
-    source = text_of(fetch(SOURCE_FILE), SOURCE_FILE)
-    return isinstance(source, str) and ("register_memory_provider" in source or "MemoryProvider" in source)
 
 
 def folder_files(folder: Path) -> Fetch:

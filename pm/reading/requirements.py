@@ -90,10 +90,10 @@ def _python_hint(requirement: Requirement) -> str:
 
 
 _PUBLISH = "publish it to an index and name it with a version, or put its code inside of the plugin's folder"
-_COMMIT = re.compile(r"@[0-9a-fA-F]{40}(?:$|#)")
-_HASH = re.compile(r"#(?:.*&)?sha256=[0-9a-fA-F]{64}(?:$|&)")
-_REMOTE = re.compile(r"(?:git\+)?(?:https?|ssh)://", re.IGNORECASE)
-_SECRET_USER = re.compile(r"://[^/\s?#@]*:[^/\s?#@]*@|https?://[^/\s?#@]+@")
+_COMMIT = r"@[0-9a-fA-F]{40}(?:$|#)"
+_HASH = r"#(?:.*&)?sha256=[0-9a-fA-F]{64}(?:$|&)"
+_REMOTE = r"(?i:(?:git\+)?(?:https?|ssh)://)"
+_WITH_USER = r"://[^/\s?#@]*:[^/\s?#@]*@|https?://[^/\s?#@]+@"
 
 
 def _direct(written: Written, requirement: Requirement, reading: Reading) -> Requirement | Problem:
@@ -111,7 +111,7 @@ def _direct_refusal(requirement: Requirement, reading: Reading) -> tuple[str, st
         return "asks for another copy of the core", f"ask for a version of it: `{name}>=…`, or `requires_hermes`"
     if re.match(r"v?[0-9][0-9a-zA-Z.]*$", url):
         return "has an `@` before a version", f"write `{name}=={url.removeprefix('v')}`"
-    if not _REMOTE.match(url):
+    if not re.match(_REMOTE, url):
         return "points to a file or folder", _PUBLISH
     if not reading.allow_direct_urls:
         hint = (
@@ -122,9 +122,9 @@ def _direct_refusal(requirement: Requirement, reading: Reading) -> tuple[str, st
 
 
 def _unpinned(url: str) -> tuple[str, str] | None:
-    if _SECRET_USER.search(url):
+    if re.search(_WITH_USER, url):
         return "carries a credential", "let git or the machine's own settings know it"
-    if _COMMIT.search(url) if url.lower().startswith("git+") else _HASH.search(url):
+    if re.search(_COMMIT if url.lower().startswith("git+") else _HASH, url):
         return None
     return (
         "can change under the same address",

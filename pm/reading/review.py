@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from admission import Declaration, Problem
 from pm.names import shown
-from pm.reading.declaration import is_memory_provider
 from pm.reading.files import MANIFEST_FILES, PROJECT_FILE, SOURCE_FILE, folder_files, text_of
 from pm.reading.hooks import hook_findings
 from pm.reading.imports import UndeclaredImport, undeclared_in
 from pm.reading.isolation import isolation_findings
 from pm.reading.nodes import ListNode, MappingNode, ScalarNode, given
+from pm.reading.providers import is_memory_provider
 from pm.reading.source import Source, last_name, statements
 from pm.reading.toml_places import toml_places
 from pm.redaction import redact

@@ -40,8 +40,8 @@ class Settings(NamedTuple):
     find_links: tuple[str, ...] = ()
 
 
-_SPAN = re.compile(r"[0-9]{1,6} *(?:second|minute|hour|day|week|month|year)s?")
-_INSTANT = re.compile(
+_SPAN = r"[0-9]{1,6} *(?:second|minute|hour|day|week|month|year)s?"
+_INSTANT = (
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)? ?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2}))?"
 )
 
@@ -89,7 +89,7 @@ class SettingsSection:
         text = node.text.strip() if isinstance(node, ScalarNode) else ""
         if text == "off":
             return ""
-        if _SPAN.fullmatch(text) or _INSTANT.fullmatch(text):
+        if re.fullmatch(_SPAN, text) or re.fullmatch(_INSTANT, text):
             return text
         self._refuse(node, "pm.exclude_newer", "must be `off`, a span such as `14 days`, or an instant")
         return ""

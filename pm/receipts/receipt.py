@@ -6,6 +6,7 @@ mean *unknown or not applicable*; `null` is used only where the schema says so.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -17,7 +18,17 @@ from admission import Warning as WarningValue
 from lockfiles import Lock
 from pm.receipts.plain import from_plain, to_plain
 
-__all__ = ["Done", "InvalidReceipt", "Operation", "Receipt", "begin", "from_json", "time_text", "to_json"]
+__all__ = [
+    "Done",
+    "InvalidReceipt",
+    "Operation",
+    "Receipt",
+    "begin",
+    "from_json",
+    "receipt_text",
+    "time_text",
+    "to_json",
+]
 
 SCHEMA = 1
 
@@ -325,6 +336,11 @@ def to_json(receipt: Receipt) -> dict[str, object]:
     Every sink goes through here: file, standard output, terminal text, dashboard.
     """
     return {"schema": receipt.schema} | cast("dict[str, object]", to_plain(receipt))
+
+
+def receipt_text(receipt: Receipt) -> str:
+    """Return the JSON text of a receipt as files and `--json` hold it: ASCII, so that no encoding can spoil it."""
+    return json.dumps(to_json(receipt), indent=2) + "\n"
 
 
 def from_json(value: object) -> Receipt:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pm.receipts.codes import CODES, OUTCOMES
 from pm.receipts.examples import NAMES, example
+from pm.receipts.receipt import receipt_text
 from pm.receipts.render import render
-from pm.receipts.store import receipt_text
 from pm.receipts.warning_codes import WARNINGS
 
 __all__ = ["documents", "schema_text", "write"]

@@ -101,4 +101,4 @@ def _moved(changes: Changes) -> str:
 
 
 def _restart(generation: Transition) -> str:
-    return "; restart Hermes to use it" if generation.restart_required else ""
+    return "; a Hermes that runs must be restarted" if generation.restart_required else ""

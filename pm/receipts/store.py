@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 from pm.atomic import disk_error, write_bytes
 from pm.errors import PmError
-from pm.receipts.receipt import InvalidReceipt, Receipt, from_json, to_json
+from pm.receipts.receipt import InvalidReceipt, Receipt, from_json, receipt_text
 
-__all__ = ["Stored", "UnknownReceipt", "facts_name", "find", "list_receipts", "load", "receipt_text", "store"]
+__all__ = ["Stored", "UnknownReceipt", "facts_name", "find", "list_receipts", "load", "store"]
 
 KEPT = 200
 """Newest receipts that stay; those of kept generations stay too."""
 
 _PRIVATE = 0o600
-_NAME = re.compile(r"(?P<stamp>[0-9]{8}T[0-9]{6}\.[0-9]{3}Z)-(?P<operation>[a-z]+(?:-[a-z]+)*)-(?P<id>[0-9a-f]+)\.json")
+_NAME = r"(?P<stamp>[0-9]{8}T[0-9]{6}\.[0-9]{3}Z)-(?P<operation>[a-z]+(?:-[a-z]+)*)-(?P<id>[0-9a-f]+)\.json"
 
 
 class Stored(NamedTuple):
@@ -56,11 +56,6 @@ def store(receipt: Receipt, directory: Path, *, facts: str = "", kept_generation
     return path
 
 
-def receipt_text(receipt: Receipt) -> str:
-    """Return the JSON text of a receipt as files and `--json` hold it: ASCII, so that no encoding can spoil it."""
-    return json.dumps(to_json(receipt), indent=2) + "\n"
-
-
 def facts_name(receipt_id: str) -> str:
     """Return the name of the file that holds the index facts of a receipt."""
     return f"{receipt_id}.facts.json"
@@ -83,7 +78,7 @@ def load(path: Path) -> Receipt:
 def list_receipts(directory: Path) -> tuple[Stored, ...]:
     """Return what the folder holds, the newest first; nothing for a folder that is not there."""
     paths = sorted(directory.iterdir(), reverse=True) if directory.is_dir() else []
-    matches = ((path, _NAME.fullmatch(path.name)) for path in paths)
+    matches = ((path, re.fullmatch(_NAME, path.name)) for path in paths)
     return tuple(Stored(path, *match.groups()) for path, match in matches if match)
 
 

@@ -272,6 +272,16 @@ _WARNINGS = (
         "this version of the manager decides otherwise than the one that wrote the receipt",
         "look at what changed between the two, and report it",
     ),
+    WarningCode(
+        "record-unreadable",
+        "the record of the selected generation cannot be read, so that generation stays as it is",
+        "`hermes pm init` makes a new generation",
+    ),
+    WarningCode(
+        "index-packages-unused",
+        "an index of `pm.indexes` names `packages`, which has no effect yet",
+        "order the indexes so that the right one knows the name first",
+    ),
 )
 
 WARNINGS = {code.name: code for code in _WARNINGS}

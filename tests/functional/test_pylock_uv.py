@@ -16,8 +16,8 @@ from typing import NamedTuple
 import pytest
 from uv import find_uv_bin
 
-from lockfiles import Artifact, Edge, Lock, Owner, Pin
-from lockfiles.pylock import canonical, dumps, environment_marker, loads
+from lockfiles import Artifact, Edge, Lock, Owner, Pin, environment_marker
+from lockfiles.pylock import canonical, dumps, loads
 from pm.processes import Finished, run, scrubbed_environment
 
 OWNERS = (Owner("core", "hermes-agent"),)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import signal
+import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from fixtures.homes import PLUGINS, UNTOUCHED_BY_REFUSALS, Home, new_home, write_plugin
+from fixtures.homes import PLUGINS, UNTOUCHED_BY_REFUSALS, Home, check_file, new_home, write_plugin
 from fixtures.server import Fault, IndexServer
 from fixtures.wheels import DEFAULT_RECIPE, read_recipe
 
@@ -95,6 +97,29 @@ def test_while_another_operation_runs_a_change_waits_and_a_look_does_not(home: H
     assert (process.returncode, '"outcome": "disabled"' in stdout) == (0, True)
 
 
+def test_installations_at_the_same_time_wait_for_each_other_and_none_is_lost(home: Home) -> None:
+    sources = [home.plugin(name, "demo-colors") for name in ("ash", "birch", "cedar")]
+    running = [home.start("plugins", "install", source, "--enable", "--json") for source in sources]
+    ended = [process.communicate(timeout=60) for process in running]
+    assert ([process.returncode for process in running], [stderr for _, stderr in ended]) == ([0, 0, 0], ["", "", ""])
+    assert home.admitted == ["ash in default", "birch in default", "cedar in default"]
+    assert sorted(json.loads(stdout)["sequence"] for stdout, _ in ended) == [1, 2, 3]
+
+
+def test_a_process_in_an_earlier_generation_is_told_to_restart_by_a_strict_check(home: Home) -> None:
+    home.install(home.plugin("ash", "demo-colors"))
+    with home.start("run", "--", "python", "-c", "print('runs', flush=True); input()", stdin=subprocess.PIPE) as host:
+        assert host.stdout is not None
+        assert host.stdout.readline() == "runs\n"
+        assert home.ask("plugins", "check", "--strict").gist == "0 ready"
+        home.install(home.plugin("birch", "demo-socket"))
+        answers = home.ask("plugins", "check"), home.ask("plugins", "check", "--strict")
+        assert [answer.gist for answer in answers] == ["0 ready", "5 ready"]
+        assert home.ask("pm", "status").value["restart_required"] is True
+        host.communicate("\n", timeout=60)
+    assert home.ask("plugins", "check", "--strict").gist == "0 ready"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["config.yaml.lock", "pm/locks/install.lock"])
 def test_whoever_holds_a_lock_is_waited_for_and_after_a_while_it_is_busy(home: Home, name: str) -> None:
@@ -146,7 +171,8 @@ def test_a_journal_that_a_killed_operation_left_is_mended_by_the_next_change(
         under=[strace, "-o", home.work / "calls", "-e", "inject=link,linkat:signal=SIGKILL"],
     )  # fmt: skip
     killed.communicate(timeout=60)
-    assert ((home.state / "journal.json").exists(), home.ask("pm", "status").value["interrupted"]) == (True, True)
+    check_file("journal", home.state / "journal.json")
+    assert home.ask("pm", "status").value["interrupted"] is True
     assert home.ask("plugins", "check").gist == "0 ready"
     answer = home.ask("plugins", "disable", "nobody")
     assert (answer.gist, answer.warnings) == ("2 failed unknown-plugin", ["interrupted"])
@@ -157,18 +183,20 @@ def test_a_journal_that_a_killed_operation_left_is_mended_by_the_next_change(
     assert home.pins == {"demo-colors": "2.0", "demo-socket": "2.4", "demo-transport": "1.3.0"} | CORE
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["plugins install {} --enable", "plugins enable birch", "plugins disable ash", "plugins remove ash", "pm init"],
-)
-def test_a_managed_environment_is_changed_by_nobody_and_checked_all_the_same(home: Home, words: str) -> None:
+def test_a_managed_environment_is_changed_by_nobody_and_checked_all_the_same(home: Home) -> None:
     home.install(home.plugin("ash", "demo-colors"))
     source = write_plugin(home.path / "plugins" / "birch", "demo-transport")
     before = home.snapshot(UNTOUCHED_BY_REFUSALS)
-    answer = home.ask(*words.format(source).split(), HERMES_MANAGED="nixos")
-    assert (answer.gist, answer.value["reasons"][0]["hint"]) == (
-        "1 refused managed-environment",
-        "declare the plugin where the environment is declared; `hermes plugins check` still answers here",
+    answers = [
+        home.ask("plugins", "install", source, "--enable", HERMES_MANAGED="nixos"),
+        home.ask("plugins", "enable", "birch", HERMES_MANAGED="nixos"),
+        home.ask("plugins", "disable", "ash", HERMES_MANAGED="nixos"),
+        home.ask("plugins", "remove", "ash", HERMES_MANAGED="nixos"),
+        home.ask("pm", "init", HERMES_MANAGED="nixos"),
+    ]
+    assert [answer.gist for answer in answers] == ["1 refused managed-environment"] * 5
+    assert answers[0].value["reasons"][0]["hint"] == (
+        "declare the plugin where the environment is declared; `hermes plugins check` still answers here"
     )
     assert home.snapshot(UNTOUCHED_BY_REFUSALS) == before
     assert home.ask("plugins", "check", "birch", HERMES_MANAGED="nixos").gist == "0 admitted"

@@ -20,7 +20,7 @@ def test_a_plugin_that_cannot_live_with_the_core_is_refused_and_nothing_else_has
     assert (answer.gist, answer.demands, answer.steps) == (
         "1 refused core-conflict",
         [CORE_DEMAND, "plugin conflicts-with-core: ruamel.yaml<0.18 at plugin.yaml:5"],
-        ["retry conflicts-with-core"],
+        ["widen conflicts-with-core", "retry conflicts-with-core"],
     )
     assert home.snapshot(UNTOUCHED_BY_REFUSALS) == before
 
@@ -78,8 +78,11 @@ def test_kept_after_a_refusal_it_is_installed_switched_off_and_the_step_is_to_sw
     home.install(PLUGINS / "admitted-simple")
     before = home.snapshot(UNTOUCHED_BY_REFUSALS)
     answer = home.install(PLUGINS / "conflicts-with-core", "--keep")
-    assert (answer.gist, answer.steps) == ("1 refused core-conflict", ["re-enable conflicts-with-core"])
-    assert answer.value["steps"][0]["command"] == "hermes plugins enable conflicts-with-core"
+    assert (answer.gist, answer.steps) == (
+        "1 refused core-conflict",
+        ["widen conflicts-with-core", "re-enable conflicts-with-core"],
+    )
+    assert answer.value["steps"][-1]["command"] == "hermes plugins enable conflicts-with-core"
     after = home.snapshot(UNTOUCHED_BY_REFUSALS)
     assert {path for path in after if path not in before and not path.startswith("pm/trees/")} == {
         "plugins/conflicts-with-core",
@@ -94,7 +97,10 @@ def test_switching_on_an_installed_plugin_that_does_not_fit_leaves_it_installed_
     home.ask("plugins", "install", PLUGINS / "conflicts-with-core", "--no-enable")
     before = home.snapshot(UNTOUCHED_BY_REFUSALS)
     answer = home.ask("plugins", "enable", "conflicts-with-core")
-    assert (answer.gist, answer.steps) == ("1 refused core-conflict", ["re-enable conflicts-with-core"])
+    assert (answer.gist, answer.steps) == (
+        "1 refused core-conflict",
+        ["widen conflicts-with-core", "re-enable conflicts-with-core"],
+    )
     assert home.snapshot(UNTOUCHED_BY_REFUSALS) == before
 
 

@@ -37,6 +37,20 @@ def test_the_fields_of_the_header_are_read_and_the_description_is_not() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "licence",
+    [
+        "License: first line\n        \n        second line\n        \n",
+        "License: GNU\n        \x0c\n        continued on the next page\n",
+        "License: written on Windows\r\r\n        twice over\r\r\n",
+        "Summary: a line\u2028\u2028separator\n",
+    ],
+)
+def test_a_blank_inside_a_folded_field_does_not_end_the_header(licence: str) -> None:
+    content = f"Metadata-Version: 2.4\nName: demo\nVersion: 1.0\n{licence}Requires-Dist: one\n\nRequires-Dist: two\n"
+    assert read_core_metadata(content.encode()).requires == ("one",)
+
+
 def test_requirements_whose_marker_does_not_hold_for_the_target_are_left_out() -> None:
     candidate = _candidate(
         "Requires-Dist: colorama ; sys_platform == 'win32'",

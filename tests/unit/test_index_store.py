@@ -110,7 +110,7 @@ def test_without_the_listings_nothing_but_the_listings_is_missing(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\n", b"hermes-pm facts 1 1 1 1\n{", b"hermes-pm facts 9 0 0 0\n", b"\0" * 99]
+    "content", [b"", b"\n", b"hermes-pm facts 2 1 1 1\n{", b"hermes-pm facts 9 0 0 0\n", b"\0" * 99]
 )
 def test_a_foreign_file_holds_nothing(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "one.facts"

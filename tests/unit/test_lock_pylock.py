@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lockfiles import Artifact, Edge, InvalidLock, Lock, Owner, Pin
-from lockfiles.pylock import digest, dumps, environment_marker, loads, text_digest
+from lockfiles import Artifact, Edge, InvalidLock, Lock, Owner, Pin, environment_marker
+from lockfiles.pylock import digest, dumps, loads, text_digest
 
 SHA = "0123456789abcdef" * 4
 

@@ -270,7 +270,7 @@ def test_a_note_of_a_declaration_becomes_a_warning_with_its_place() -> None:
                 "generation": rows.Transition(4, 3, restart_required=True),
             },
             Done("rolled-back"),
-            "Hermes went back to generation 3; restart Hermes to use it",
+            "Hermes went back to generation 3; a Hermes that runs must be restarted",
         ),
         (
             {"name": "never-heard-of"},

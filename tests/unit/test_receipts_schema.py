@@ -14,9 +14,8 @@ from pm.processes import run
 from pm.receipts import receipt as rows
 from pm.receipts.codes import CODES, OUTCOMES
 from pm.receipts.examples import NAMES, example
-from pm.receipts.receipt import Receipt, from_json, to_json
+from pm.receipts.receipt import Receipt, from_json, receipt_text, to_json
 from pm.receipts.reference import documents, schema_text, write
-from pm.receipts.store import receipt_text
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 SCHEMA: dict[str, Any] = json.loads(schema_text())

@@ -11,8 +11,8 @@ import pytest
 
 from pm.errors import PmError
 from pm.receipts.build import build
-from pm.receipts.receipt import Done, InvalidReceipt, Operation, Receipt, Transition, to_json
-from pm.receipts.store import KEPT, Stored, UnknownReceipt, facts_name, find, list_receipts, load, receipt_text, store
+from pm.receipts.receipt import Done, InvalidReceipt, Operation, Receipt, Transition, receipt_text, to_json
+from pm.receipts.store import KEPT, Stored, UnknownReceipt, facts_name, find, list_receipts, load, store
 
 FIRST = datetime(2026, 1, 31, 10, 15, 30, 123000, UTC)
 

@@ -1,0 +1,114 @@
+"""What an index does wrong is told as that: never a conflict, never at the cost of a plugin's place."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fixtures.homes import UNTOUCHED_BY_REFUSALS, Home, new_home
+from fixtures.server import Fault, IndexServer, Shape
+from fixtures.wheels import DEFAULT_RECIPE, Distribution, read_recipe
+
+CORE = {"hermes-embedded-core": "0.1.0", "ruamel-yaml": "0.19.1"}
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> IndexServer:
+    """Return an index that answers while the test says so."""
+    return IndexServer(tmp_path / "files", read_recipe(DEFAULT_RECIPE))
+
+
+def test_everything_comes_from_an_index_and_the_second_time_from_the_cache(served: Home, server: IndexServer) -> None:
+    ash = served.plugin("ash", "demo-transport")
+    with server:
+        assert served.install(ash).gist == "0 admitted"
+        asked = len(server.asked)
+        assert served.ask("plugins", "disable", "ash").gist == "0 disabled"
+        assert served.ask("plugins", "enable", "ash").gist == "0 admitted"
+        assert (len(server.asked), served.pins) == (
+            asked,
+            {"demo-socket": "2.4", "demo-transport": "1.3.0"} | CORE,
+        )
+
+
+def test_without_an_index_what_runs_goes_on_and_what_is_new_stays_out(served: Home, server: IndexServer) -> None:
+    """Cases index-outage-01 and -03."""
+    with server:
+        served.install(served.plugin("ash", "demo-colors"))
+    birch = served.plugin("birch", "demo-transport")
+    served.ask("plugins", "install", birch, "--no-enable")
+    before = served.snapshot(UNTOUCHED_BY_REFUSALS)
+    answer = served.ask("plugins", "enable", "birch")
+    assert (answer.gist, answer.steps) == ("3 failed index-unreachable", ["retry birch"])
+    assert answer.value["reasons"][0]["hint"].endswith("put the wheels into a folder and name it in `pm.find_links`")
+    assert served.snapshot(UNTOUCHED_BY_REFUSALS) == before
+    assert served.ask("plugins", "check").gist == "0 ready"
+
+
+def test_offline_by_wish_is_not_an_outage_and_says_what_is_missing(served: Home, server: IndexServer) -> None:
+    """Case index-outage-05."""
+    with server:
+        served.install(served.plugin("ash", "demo-colors"))
+        asked = len(server.asked)
+        answer = served.install(served.plugin("birch", "demo-transport"), "--offline")
+        assert (answer.gist, len(server.asked)) == ("3 failed offline", asked)
+        assert "`demo-transport`" in answer.value["reasons"][0]["message"]
+
+
+def test_a_folder_of_wheels_is_enough_for_an_offline_home(home: Home) -> None:
+    answer = home.install(home.plugin("ash", "demo-transport"), "--offline")
+    assert (answer.gist, home.pins) == ("0 admitted", {"demo-socket": "2.4", "demo-transport": "1.3.0"} | CORE)
+
+
+def test_a_transfer_that_breaks_off_is_tried_again(served: Home, server: IndexServer) -> None:
+    """Case hash-mismatch-01."""
+    server.faults = [Fault("*demo_colors-2.0*", "cut"), Fault("/simple/demo-colors/", "status", status=503)]
+    with server:
+        assert served.install(served.plugin("ash", "demo-colors")).gist == "0 admitted"
+    assert served.pins == {"demo-colors": "2.0"} | CORE
+
+
+def test_a_file_with_another_digest_than_announced_is_not_installed(tmp_path: Path) -> None:
+    """Case hash-mismatch-01, its second half."""
+    with IndexServer(tmp_path / "files", read_recipe(DEFAULT_RECIPE), Shape(ranges=False)) as server:
+        home = new_home(tmp_path / "home", indexes=[server.url])
+        home.install(home.plugin("ash", "demo-socket"))
+        before = home.snapshot(UNTOUCHED_BY_REFUSALS)
+        server.faults = [Fault("*demo_colors*.whl", "garbage", times=-1)]
+        answer = home.install(home.plugin("birch", "demo-colors"))
+        assert (answer.gist, home.snapshot(UNTOUCHED_BY_REFUSALS)) == ("3 failed hash-mismatch", before)
+        server.faults = []
+        assert home.ask("plugins", "install", home.work / "birch", "--enable").gist == "0 admitted"
+
+
+def test_a_file_that_changed_since_it_was_locked_is_not_installed(served: Home, server: IndexServer) -> None:
+    """Case hash-mismatch-05."""
+    with server:
+        served.install(served.plugin("ash", "demo-colors"))
+        before = served.snapshot(UNTOUCHED_BY_REFUSALS)
+        server.offer(Distribution("demo-colors", "2.0", files={"demo_colors.py": "evil = True\n"}))
+        shutil.rmtree(served.state / "cache" / "uv")
+        answer = served.install(served.plugin("birch", "demo-speedups"))
+        assert (answer.status, answer.value["outcome"]) == (3, "failed")
+        assert served.snapshot(UNTOUCHED_BY_REFUSALS) == before
+        installed = next(served.generation.glob("lib/python3.*/site-packages/demo_colors.py"))
+        assert installed.read_text() == '__version__ = "2.0"\n'
+
+
+def test_nothing_of_a_home_is_in_the_cache_of_whoever_runs_it(served: Home, server: IndexServer) -> None:
+    with server:
+        served.install(served.plugin("ash", "demo-colors"))
+    assert [path for path in served.user.rglob("*") if path.name != "no-wheels"] == []
+
+
+def test_the_configuration_of_uv_and_pip_is_not_asked_where_the_settings_say_everything(home: Home) -> None:
+    broken = home.user / ".config"
+    (broken / "uv").mkdir(parents=True)
+    (broken / "pip").mkdir()
+    (broken / "uv" / "uv.toml").write_text("this is broken [")
+    (broken / "pip" / "pip.conf").write_text("[global]\nno-index = perhaps\nindex-url = http://127.0.0.1:1/simple\n")
+    surroundings = {"UV_INDEX_URL": "http://127.0.0.1:1/simple", "PIP_REQUIRE_VIRTUALENV": "1", "VIRTUAL_ENV": "/tmp"}
+    answer = home.install(home.plugin("ash", "demo-colors"), **surroundings)
+    assert (answer.gist, home.pins) == ("0 admitted", {"demo-colors": "2.0"} | CORE)
