@@ -9,23 +9,18 @@ Rules come in lazily. A candidate whose metadata is unknown contributes none: *i
 unread dependency can only take solutions away. A solution that rests on such a candidate is reported with it.
 """
 
-from __future__ import annotations
-
-import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from admission.assignment import Assignment, reachable
-from admission.universe import Arc, Root, Universe, Unknown, is_exact
+from admission.universe import Arc, Root, Universe, Unknown
 from admission.versions import bits
-from lockfiles import Edge
 
 __all__ = ["Leaf", "Verdict", "decide_completely", "roots_of"]
 
 _ABSENT = 1
 _PRESENT = 2
-_MOST_EXTRAS_OF_SUPPORT = 6
 
 
 class Leaf(NamedTuple):
@@ -66,7 +61,7 @@ class _Rule:
 
     __slots__ = ("leaf", "parents", "terms")
 
-    def __init__(self, terms: dict[str, int], leaf: Leaf | None, parents: tuple[_Rule, _Rule] | None = None) -> None:
+    def __init__(self, terms: dict[str, int], leaf: Leaf | None, parents: "tuple[_Rule, _Rule] | None" = None) -> None:
         self.terms = terms
         self.leaf = leaf
         self.parents = parents
@@ -81,6 +76,22 @@ class _Entry(NamedTuple):
     level: int
     cause: _Rule | None
     """`None` for a decision."""
+
+
+class _Reach(NamedTuple):
+    """What the roots reach in an assignment."""
+
+    extras: dict[str, set[str]]
+    """Package → the extras that are asked for, and the empty one for itself."""
+    arcs: list[Arc]
+    candidates: set[tuple[str, str]]
+    """What was reached and nobody has read."""
+    pages: set[str]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more may be reached, through what nobody has read."""
+        return bool(self.candidates or self.pages)
 
 
 class _Solver:
@@ -101,7 +112,7 @@ class _Solver:
         self._unread_pages: dict[tuple[str, int, str], str] = {}
         self._unread_roots: set[str] = set()
         self._failure: _Rule | None = None
-        self._supports: list[dict[str, int]] = []
+        self._direct = universe.constraints.policy.prerelease == "direct-opt-in"
 
     def solve(self) -> Verdict:
         self._start()
@@ -140,7 +151,8 @@ class _Solver:
         domain = self._domains.get(name)
         if domain is None:
             package = self._universe.package(name)
-            domain = self._domains[name] = self._full[name] = (package.free | package.conditional) << 1 | _ABSENT
+            conditional = package.conditional & (self._pinned(name) if self._direct else -1)
+            domain = self._domains[name] = self._full[name] = (package.free | conditional) << 1 | _ABSENT
         return domain
 
     def _extra(self, name: str, extra: str) -> str:
@@ -261,7 +273,7 @@ class _Solver:
         self._narrow(name, 2 << position, None)
 
     def _finish(self) -> Verdict | None:
-        """Accept the assignment, or post the rule it breaks and go on."""
+        """Accept the assignment, or post the rules it breaks and go on."""
         chosen = {
             variable: domain.bit_length() - 2
             for variable, domain in self._domains.items()
@@ -269,182 +281,101 @@ class _Solver:
         }
         if self._post_unvouched(chosen):
             return None
-        unread = tuple(
-            (name, self._universe.package(name).page.versions[position])
-            for name, position in sorted(chosen.items())
-            if self._is_unread(name, position)
-        )
-        pages = self._unread_roots | {
-            page
-            for (name, position, extra), page in self._unread_pages.items()
-            if chosen.get(name) == position and (not extra or self._has(name, extra))
-        }
-        if unread or pages:
-            return Verdict(
-                "unknown", chosen, unknown=unread, pages=tuple(sorted(pages)), effort=self._budget - self._left
-            )
+        reach = self._reach(chosen)
+        if reach.candidates or reach.pages:
+            needed = (tuple(sorted(reach.candidates)), tuple(sorted(reach.pages)))
+            return Verdict("unknown", chosen, unknown=needed[0], pages=needed[1], effort=self._budget - self._left)
+        if self._post_unneeded(chosen, reach):
+            return None
         reached = reachable(self._universe, self._roots, chosen)
-        if reached is not None:
-            final = {name: chosen[name] for name in sorted(reached)}
-            return Verdict("found", final, effort=self._budget - self._left)
-        self._post_support(chosen)
-        return None
+        if reached is None:
+            message = "an assignment that breaks no rule does not hold"
+            raise AssertionError(message)
+        final = {name: chosen[name] for name in sorted(reached)}
+        return Verdict("found", final, effort=self._budget - self._left)
 
-    def _is_unread(self, name: str, position: int) -> bool:
-        return self._universe.candidate(name, position) is None
-
-    # -- support: a yanked file or a pre-release nobody opted into needs somebody who pins it, and who is needed himself
-
-    def _post_support(self, chosen: Assignment) -> None:
-        """Post what an assignment lacks that breaks no rule and still is none: supporters of what it chose."""
-        self._expand_everything()
-        reached = self._reached(chosen)
-        unneeded = sorted(set(chosen) - reached)
-        rules = [
-            rule
-            for name, position in sorted(chosen.items())
-            if name in reached
-            and self._universe.package(name).conditional >> position & 1
-            and not self._is_pinned_by_root(name, position)
-            and not self._is_pinned(name, position, {other: chosen[other] for other in self._reached(chosen, name)})
-            for rule in self._support(self._only_through(name), name, 2 << position, exact=position)
-        ]
-        for name in unneeded:
-            rules += self._support(set(unneeded), name, self._full[name] & ~_ABSENT, exact=None)
-        if self._post_new(rules) or self._decide_support():
-            return
-        # what is missing cannot be said in a few rules (an extra only a supporter asks for): rule out this assignment
-        self._post_new([_Rule({variable: _settled(domain) for variable, domain in self._domains.items()}, Leaf())])
-        self._decide_support()
-
-    def _post_new(self, rules: Iterable[_Rule]) -> bool:
-        posted = len(self._supports)
-        for rule in rules:
-            if (terms := dict(rule.terms)) not in self._supports:
-                self._supports.append(terms)
-                self._post(rule)
-        return len(self._supports) > posted
-
-    def _decide_support(self) -> bool:
-        """Bring in a supporter that a posted rule asks for and that nothing else needs so far."""
-        for terms in self._supports:
-            if any(_settled(self._domains[variable]) & ~values for variable, values in terms.items()):
-                continue
-            for variable, values in terms.items():
-                name, _, extra = variable.partition("[")
-                if left := self._domains[variable] & ~values & ~_ABSENT:
-                    position = 0 if extra else next(iter(self._universe.in_order(name, left >> 1)))
-                    self._level += 1
-                    self._narrow(variable, 2 << position, None)
-                    return True
-        return False
-
-    def _expand_everything(self) -> None:
-        """Open all packages that any known version could demand: a supporter may be one that nobody needs so far."""
-        while pending := [variable for variable in self._domains if variable not in self._expanded]:
-            for variable in pending:
-                self._expand(variable)
+    # -- support: what is there is needed by the roots, and what may only be taken under a pin is pinned by somebody who
+    # is needed for another reason. An assignment that lacks that has walls: what the roots reach in it, and beyond them
+    # what they would have to reach. Some version within would have to be another one, one that leads out.
 
     def _post_unvouched(self, chosen: Assignment) -> bool:
-        """Rule out versions that nobody could vouch for, whatever is still unread: every root is on that package."""
-        names = {root.requirement.name for root in self._roots}
-        if len(names) > 1:
-            return False
-        return self._post_new(
-            _Rule({name: 2 << position}, Leaf(name=name, versions=1 << position))
-            for name, position in chosen.items()
-            if name in names
-            and self._universe.package(name).conditional >> position & 1
-            and not self._is_pinned_by_root(name, position)
-        )
+        """Rule out versions that nobody who is needed without them pins; who is unread may pin anything."""
+        posted = False
+        for name, position in chosen.items():
+            if (self._universe.package(name).conditional & ~self._pinned(name)) >> position & 1:
+                reach = self._reach(chosen, closed=name)
+                if not reach.is_open and not _pins(reach.arcs, name, position):
+                    leaf = Leaf(name=name, versions=1 << position)
+                    self._post(_Rule({name: 2 << position, **self._walls(reach, name, position)}, leaf))
+                    posted = True
+        return posted
 
-    def _only_through(self, name: str) -> set[str]:
-        """Return the packages that are needed, if at all, because of this one: they cannot vouch for it."""
-        reached: set[str] = set()
-        pending = [root.requirement.name for root in self._roots]
+    def _post_unneeded(self, chosen: Assignment, reach: _Reach) -> bool:
+        """Rule out packages and extras that only rules asked for, and no demand."""
+        unneeded = {name: self._full[name] & ~_ABSENT for name in chosen if name not in reach.extras}
+        for variable, domain in self._domains.items():
+            name, _, extra = variable.rstrip("]").partition("[")
+            if extra and domain == _PRESENT and extra not in reach.extras.get(name, ()):
+                unneeded[variable] = _PRESENT
+        walls = self._walls(reach) if unneeded else {}
+        for variable, values in unneeded.items():
+            leaf = Leaf(name=variable.partition("[")[0], versions=values >> 1)
+            self._post(_Rule({variable: values, **walls}, leaf))
+        return bool(unneeded)
+
+    def _reach(self, chosen: Assignment, closed: str = "") -> _Reach:
+        """Follow the demands from the roots through an assignment, but not those of the closed package."""
+        reach = _Reach({}, [], set(), set(self._unread_roots))
+        pending = [self._universe.root_arc(root) for root in self._roots if self._is_read(root)]
         while pending:
-            other = pending.pop()
-            if other == name or other in reached:
-                continue
-            reached.add(other)
-            for candidate in self._universe.facts.candidates.get(other, {}).values():
-                pending.extend(edge.name for edge in candidate.requires)
-        return {variable for variable in self._domains if not variable.endswith("]")} - reached
+            arc = pending.pop()
+            reach.arcs.append(arc)
+            known = reach.extras.setdefault(arc.name, set())
+            new = {"", *arc.extras} - known
+            known |= new
+            for extra in new if arc.name != closed else ():
+                demands = self._demands(arc.name, chosen[arc.name], extra)
+                if demands is not None:
+                    pending.extend(demands)
+                elif (page := self._unread_pages.get((arc.name, chosen[arc.name], extra))) is not None:
+                    reach.pages.add(page)
+                else:
+                    version = self._universe.package(arc.name).page.versions[chosen[arc.name]]
+                    reach.candidates.add((arc.name, version))
+        return reach
 
-    def _reached(self, chosen: Assignment, closed: str = "") -> set[str]:
-        """Return what the roots reach without the demands of the closed package."""
-        reached: set[str] = set()
-        pending = [root.requirement.name for root in self._roots]
-        while pending:
-            name = pending.pop()
-            if name not in reached and name != closed:
-                reached.add(name)
-                pending.extend(edge.name for edge in self._active(name, chosen[name]))
-        return reached
+    def _is_read(self, root: Root) -> bool:
+        return root.requirement.name not in self._unread_roots
 
-    def _active(self, name: str, position: int) -> Iterable[Edge]:
-        """Yield the demands of a version that count with the extras that are asked for now."""
-        candidate = self._universe.candidate(name, position)
-        for edge in candidate.requires if candidate is not None else ():
-            if edge.name not in self._universe.core_names and (not edge.extra or self._has(name, edge.extra)):
-                yield edge
+    def _demands(self, name: str, position: int, extra: str) -> Sequence[Arc] | None:
+        """Return the demands of a version, `None` if not all of them are known."""
+        if self._universe.candidate(name, position) is None or (name, position, extra) in self._unread_pages:
+            return None
+        try:
+            return self._universe.arcs(name, position, extra)
+        except Unknown as unknown:
+            self._unread_pages[name, position, extra] = unknown.page
+            return None
 
-    def _has(self, name: str, extra: str) -> bool:
-        return not self._domains.get(f"{name}[{extra}]", _ABSENT) & _ABSENT
+    def _walls(self, reach: _Reach, closed: str = "", position: int = -1) -> dict[str, int]:
+        """Return the values of what is reached that lead to nothing else, and do not pin a version of the closed."""
+        walls = {}
+        for name, extras in reach.extras.items():
+            if name != closed:
+                walls[name] = self._full[name]
+                for place in bits(self._full[name] >> 1):
+                    demands = [self._demands(name, place, extra) for extra in extras]
+                    if any(d is None or _leads_out(d, reach) or _pins(d, closed, position) for d in demands):
+                        walls[name] &= ~(2 << place)
+        return walls
 
-    def _support(self, group: set[str], name: str, values: int, *, exact: int | None) -> Iterable[_Rule]:
-        """Say that `name` takes these values only if a package outside of the group demands it.
-
-        A demand behind an extra is absent if its versions are or if the extra is: two rules instead of one, and with
-        more than a few such demands none.
-        """
-        absences: list[list[tuple[str, int]]] = []
-        for other in [variable for variable in self._domains if not variable.endswith("]") and variable not in group]:
-            by_extra: dict[str, int] = {}
-            for place in bits(self._full[other] >> 1):
-                for extra in self._supporting_extras(other, place, group, exact):
-                    by_extra[extra] = by_extra.get(extra, 0) | 2 << place
-            for extra, versions in by_extra.items():
-                absent = [(other, self._full[other] & ~versions)]
-                absences.append([*absent, (self._extra(other, extra), _ABSENT)] if extra else absent)
-        if sum(len(absent) > 1 for absent in absences) > _MOST_EXTRAS_OF_SUPPORT:
-            return
-        for combination in itertools.product(*absences):
-            terms = {name: values}
-            for variable, absent_values in combination:
-                terms[variable] = terms.get(variable, -1) & absent_values
-            yield _Rule(terms, Leaf(name=name, versions=values >> 1))
-
-    def _supporting_extras(self, other: str, place: int, group: set[str], exact: int | None) -> set[str]:
-        candidate = self._universe.candidate(other, place)
-        if candidate is None:
-            return {""}
-        edges = [edge for edge in candidate.requires if edge.name in group]
-        if exact is None:
-            return {edge.extra for edge in edges}
-        if self._universe.constraints.policy.prerelease == "direct-opt-in":
-            return set()
-        return {edge.extra for edge in edges if self._pins(edge, exact)}
-
-    def _pins(self, edge: Edge, position: int) -> bool:
-        return is_exact(edge.specifier) and bool(
-            self._universe.package(edge.name).sets.select(edge.specifier) >> position & 1
-        )
-
-    def _is_pinned(self, name: str, position: int, chosen: Assignment) -> bool:
-        if self._universe.constraints.policy.prerelease == "direct-opt-in":
-            return False
-        return any(
-            edge.name == name and self._pins(edge, position)
-            for other, place in chosen.items()
-            for edge in self._active(other, place)
-        )
-
-    def _is_pinned_by_root(self, name: str, position: int) -> bool:
-        return any(
-            arc.name == name and arc.exact and arc.mask >> position & 1
-            for arc in map(self._universe.root_arc, self._roots)
-        )
+    def _pinned(self, name: str) -> int:
+        """Return the versions of a package that a root pins exactly."""
+        mask = 0
+        for root in self._roots:
+            if root.requirement.name == name and (arc := self._universe.root_arc(root)).exact:
+                mask |= arc.mask
+        return mask
 
     # -- conflicts
 
@@ -510,9 +441,12 @@ class _Solver:
         self._level = level
 
 
-def _settled(domain: int) -> int:
-    """Return what becomes of a variable that nothing more is decided about: absent if it may be."""
-    return _ABSENT if domain & _ABSENT else domain
+def _pins(demands: Iterable[Arc], name: str, position: int) -> bool:
+    return any(arc.name == name and arc.exact and arc.mask >> position & 1 for arc in demands)
+
+
+def _leads_out(demands: Iterable[Arc], reach: _Reach) -> bool:
+    return any(not {"", *arc.extras} <= reach.extras.get(arc.name, set()) for arc in demands)
 
 
 def _leaves(failure: _Rule) -> tuple[Leaf, ...]:

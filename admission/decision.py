@@ -1,7 +1,5 @@
 """`Decision`: the verdict as a value, with everything a person or a program needs to check it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from admission.requirement import Requirement

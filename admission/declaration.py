@@ -1,7 +1,5 @@
 """`Declaration`: what one plugin asks for, and why it may be unfit before anything is resolved."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from admission.requirement import Requirement

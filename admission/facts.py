@@ -4,8 +4,6 @@ The shape is that of the snapshot on disk: which version a package has, which of
 version whose metadata was read its file and its requirements with the markers already judged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

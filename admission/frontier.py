@@ -3,8 +3,6 @@
 Where nothing on the way had to be taken back, the walk has found the assignment that a search would look for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """`ConstraintSet` and `Question`: the whole input of a decision, as values."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Explain an impossible set: the smallest sets of requirements that cannot hold together, and what each demands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -28,39 +26,40 @@ class _Core(NamedTuple):
 
 def refuse(question: Question, universe: Universe, verdict: Verdict, *, search: str) -> Refused | Need:
     """Return the refusal of a set that `verdict` calls impossible, with one reason for each independent conflict."""
-    reasons: list[Reason] = []
+    reasons: dict[tuple[Root, ...], Reason] = {}
     remaining: tuple[Root, ...] = universe.roots
     while verdict.outcome == "impossible" and len(reasons) < _MOST_CONFLICTS:
         core = _minimised(universe, verdict, question.budget)
         if core.unread is not None and not question.frozen:
             return core.unread
-        reasons.append(_explained(universe, core, search))
+        reasons[core.roots] = _explained(universe, core, search)
         # another conflict is independent only if it needs none of these roots
         remaining = tuple(root for root in remaining if root not in core.roots)
         verdict = decide_completely(universe.restricted(remaining), remaining, question.budget)
-    return Refused(tuple(reasons))
+        if verdict.outcome == "unknown" and not question.frozen:
+            return Need(verdict.pages, verdict.unknown, "proof")
+    return Refused(tuple(reasons[roots] for roots in sorted(reasons)))
 
 
 def _minimised(universe: Universe, verdict: Verdict, budget: int) -> _Core:
     """Drop every root that the contradiction does not need; the core's last, so that they stay where one may choose."""
     roots = roots_of(verdict.leaves)
-    minimal = True
-    pages: set[str] = set()
-    candidates: set[tuple[str, str]] = set()
-    for root in sorted(roots, key=_dropped_first):
+    needed: dict[Root, Verdict] = {}
+    while len(roots) > 1 and (untried := [root for root in roots if root not in needed]):
+        root = min(untried, key=_dropped_first)
         rest = tuple(other for other in roots if other != root)
         without = decide_completely(universe.restricted(rest), rest, budget)
         if without.outcome == "impossible":
-            roots = tuple(other for other in rest if other in roots_of(without.leaves))
-            verdict = without
-        elif without.outcome != "found":
-            minimal = False
-            pages.update(without.pages)
-            candidates.update(without.unknown)
-        if len(roots) == 1:
-            break
+            roots, verdict = tuple(other for other in rest if other in roots_of(without.leaves)), without
+            # who fell away may have pinned a pre-release, so what the others are needed for has changed
+            needed = {}
+        else:
+            needed[root] = without
+    unsure = [without for without in needed.values() if without.outcome != "found"]
+    pages = {page for without in unsure for page in without.pages}
+    candidates = {candidate for without in unsure for candidate in without.unknown}
     unread = Need(tuple(sorted(pages)), tuple(sorted(candidates)), "proof") if pages or candidates else None
-    return _Core(roots, verdict, minimal, unread)
+    return _Core(roots, verdict, not unsure, unread)
 
 
 def _dropped_first(root: Root) -> tuple[object, ...]:
@@ -78,7 +77,7 @@ def _explained(universe: Universe, core: _Core, search: str) -> Reason:
     )
     restricted = universe.restricted(core.roots)
     ways = _ways(restricted, core)
-    package = _disputed(core.roots, ways)
+    package = _disputed(restricted, core.roots, ways)
     demands = tuple(
         Demand(root.requirement, tuple(arc.text for arc in ways.get((root, package), (restricted.root_arc(root),))))
         for root in core.roots
@@ -135,8 +134,13 @@ def _ways(universe: Universe, core: _Core) -> dict[tuple[Root, str], tuple[Arc, 
     return ways
 
 
-def _disputed(roots: Sequence[Root], ways: dict[tuple[Root, str], tuple[Arc, ...]]) -> str:
-    """Return the package on which most roots meet, of several the one farthest down: where the versions part."""
+def _disputed(universe: Universe, roots: Sequence[Root], ways: dict[tuple[Root, str], tuple[Arc, ...]]) -> str:
+    """Return the package on which most roots meet, of several the one farthest down: where the versions part.
+
+    One that no release satisfies by itself is about its own package, whatever else its versions would need.
+    """
+    if len(roots) == 1 and unusable_code(universe, universe.root_arc(roots[0])):
+        return roots[0].requirement.name
     meeting: dict[str, list[tuple[Arc, ...]]] = {}
     for (_, name), way in ways.items():
         meeting.setdefault(name, []).append(way)

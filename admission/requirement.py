@@ -1,7 +1,5 @@
 """`Requirement`: what somebody asks for, together with who asked and where it is written."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ What it calls impossible is only a hint. On graphs with a cycle between candidat
 (docs/explanation/how-it-decides.md shows the smallest case), so `decide` asks `admission.complete` before it refuses.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple

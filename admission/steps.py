@@ -4,8 +4,6 @@ A proposal is the refused question with a change, so whether it helps is decided
 What an answer refutes is dropped; what nobody could answer is a suggestion.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

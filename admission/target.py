@@ -1,7 +1,5 @@
 """`Target`: the interpreter that a generation is built for, never the one that runs the manager."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

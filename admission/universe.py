@@ -1,7 +1,5 @@
 """`Universe`: the facts of one question as version sets, shared by both solvers, the proof and the steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -109,7 +107,7 @@ class Universe:
         self._arcs: dict[tuple[str, int, str], tuple[Arc, ...]] = {}
         self._preferred: dict[str, int] = {}
 
-    def restricted(self, roots: Iterable[Root]) -> Universe:
+    def restricted(self, roots: Iterable[Root]) -> "Universe":
         """Return the universe of fewer roots: what a dropped root had opted into is not opted into any more."""
         requirements = [root.requirement for root in roots]
         return Universe(self.facts, self.constraints, requirements, self.kept, sets=self._sets)

@@ -4,8 +4,6 @@ A solution that the search finds is checked demand by demand. An *impossible* is
 decision agrees; what neither can show within the budget is `Undecided`, never a refusal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,7 +35,7 @@ class Impossible(NamedTuple):
 
     search: str
     """What the search said (`Proof.search`)."""
-    verdict: Verdict
+    verdict: "Verdict"
 
 
 def decide(question: Question, facts: Facts) -> Decision:

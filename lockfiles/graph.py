@@ -1,7 +1,5 @@
 """Ways through a lock: who asks for a package, through which pins, and what hangs on what."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -35,7 +33,7 @@ class Branch(NamedTuple):
     version: str
     requirement: str = ""
     """What joins it to the branch that it hangs on, as the one who needs says it."""
-    branches: tuple[Branch, ...] = ()
+    branches: "tuple[Branch, ...]" = ()
     repeated: bool = False
     """Shown in full somewhere before, so its branches are left out here."""
     deeper: bool = False

@@ -4,8 +4,6 @@ These nouns, and those of `admission`, are `NamedTuple`s: immutable and slotted 
 their import time, which a dry run pays on every call (docs/explanation/how-it-decides.md has the numbers).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 A part of a solved set that is closed under its own edges is solved too, so removing a plugin never needs an index.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 

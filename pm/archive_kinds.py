@@ -1,7 +1,5 @@
 """The two kinds of archive, as members and their content. Nothing is written here, and only the form is judged."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

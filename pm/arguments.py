@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+    _Verbs: TypeAlias = _SubParsersAction[argparse.ArgumentParser]
 
 OURS = frozenset({"plugins", "pm", "run"})
 """First words that the manager answers itself; everything else is handed to the core's own `hermes`."""
@@ -13,8 +19,12 @@ _NAME = "a key, a name, or the last part of a key where that is unique"
 _QUIET_OPTIONS = frozenset({"--json", "--dry-run", "-q", "--quiet", "-v", "--verbose", "--yes"})
 
 
-def parser(family: str = "") -> argparse.ArgumentParser:
-    """Return the parser of everything that the manager answers itself; with a family only its verbs are filled in."""
+def parser(family: str = "", verb: str = "") -> argparse.ArgumentParser:
+    """Return the parser of everything that the manager answers itself.
+
+    With a family only that is filled in, with one of its verbs only that verb: all of them together cost a dry run
+    three milliseconds.
+    """
     top = argparse.ArgumentParser(
         prog="hermes",
         description="The plugin package manager of Hermes: one environment for the core and all plugins.",
@@ -22,17 +32,15 @@ def parser(family: str = "") -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     top.add_argument("--version", action="store_true", help="the manager's version")
-    verbs = top.add_subparsers(dest="family", metavar="COMMAND")
-    plugins = verbs.add_parser("plugins", help="install, enable, check and remove plugins", allow_abbrev=False)
+    families = top.add_subparsers(dest="family", metavar="COMMAND", prog="hermes")
     if family in ("", "plugins"):
-        _plugins(plugins)
-    pm = verbs.add_parser("pm", help="the generation, its receipts, and why something is in it", allow_abbrev=False)
+        plugins = families.add_parser("plugins", help="install, enable, check and remove plugins", allow_abbrev=False)
+        _fill(plugins, _PLUGINS, verb)
     if family in ("", "pm"):
-        _pm(pm)
-    run = verbs.add_parser("run", help="run a command in the selected generation", allow_abbrev=False)
-    run.add_argument("--safe", action="store_true", help="start without plugins; no config is changed")
-    run.add_argument("--home", metavar="DIR", help="the profile's home (default: HERMES_HOME, else ~/.hermes)")
-    run.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command and its arguments")
+        text = "the generation, its receipts, and why something is in it"
+        _fill(families.add_parser("pm", help=text, allow_abbrev=False), _PM, verb)
+    if family in ("", "run"):
+        _run(families)
     return top
 
 
@@ -41,8 +49,21 @@ def words_again(argv: Sequence[str]) -> tuple[str, ...]:
     return ("hermes", *(word for word in argv if word not in _QUIET_OPTIONS))
 
 
-def _plugins(family: argparse.ArgumentParser) -> None:
-    verbs = family.add_subparsers(dest="verb", metavar="VERB", required=True)
+def _run(families: _Verbs) -> None:
+    run = families.add_parser("run", help="run a command in the selected generation", allow_abbrev=False)
+    run.add_argument("--safe", action="store_true", help="start without plugins; no config is changed")
+    run.add_argument("--home", metavar="DIR", help="the profile's home (default: HERMES_HOME, else ~/.hermes)")
+    run.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command and its arguments")
+
+
+def _fill(family: argparse.ArgumentParser, verbs: Mapping[str, Callable[[_Verbs], None]], asked: str) -> None:
+    # with `prog` no usage must be formatted to find it out
+    places = family.add_subparsers(dest="verb", metavar="VERB", required=True, prog=family.prog)
+    for add in [verbs[asked]] if asked in verbs else verbs.values():
+        add(places)
+
+
+def _plugins_install(verbs: _Verbs) -> None:
     install = _verb(verbs, "install", "install a plugin from a folder or an archive")
     install.add_argument("source", metavar="SOURCE", help="a folder, a `.zip` or a `.tar.*`")
     which = install.add_mutually_exclusive_group()
@@ -53,16 +74,28 @@ def _plugins(family: argparse.ArgumentParser) -> None:
     install.add_argument("--yes", action="store_true", help="answer every question with yes")
     _changes(install)
     _consents(install)
+
+
+def _plugins_remove(verbs: _Verbs) -> None:
     remove = _verb(verbs, "remove", "remove a plugin, every mention of it in the config, and what only it needed")
     remove.add_argument("name", metavar="NAME", help=_NAME)
     _changes(remove)
+
+
+def _plugins_enable(verbs: _Verbs) -> None:
     enable = _verb(verbs, "enable", "judge an installed plugin, and switch it on if it fits")
     enable.add_argument("name", metavar="NAME", help=_NAME)
     _changes(enable)
     _consents(enable)
+
+
+def _plugins_disable(verbs: _Verbs) -> None:
     disable = _verb(verbs, "disable", "switch a plugin off; it stays installed")
     disable.add_argument("name", metavar="NAME", help=_NAME)
     _changes(disable)
+
+
+def _plugins_check(verbs: _Verbs) -> None:
     check = _verb(verbs, "check", "the dry run: the same verdict as the real thing, nothing is changed")
     check.add_argument("names", nargs="*", metavar="NAME|SOURCE", help="without one: is everything enabled ready?")
     check.add_argument("--summary", action="store_true", help="one line for each plugin")
@@ -70,36 +103,80 @@ def _plugins(family: argparse.ArgumentParser) -> None:
     check.add_argument("--replay", metavar="RECEIPT", help="decide again what a receipt tells of, from its own facts")
     check.add_argument("--strict", action="store_true", help="exit 5 if it is ready only after a restart")
     _consents(check)
+
+
+def _plugins_validate(verbs: _Verbs) -> None:
     validate = _verb(verbs, "validate", "the author's check of a plugin's folder: declaration, files, fit with a core")
     validate.add_argument("path", metavar="PATH", help="a folder or an archive")
     validate.add_argument("--core", metavar="CORE", help="a requirement such as `hermes-agent==0.19.0`, or a folder")
     validate.add_argument("--format", choices=("text", "github"), default="text", help="how findings are written")
     _consents(validate)
+
+
+def _plugins_list(verbs: _Verbs) -> None:
     _verb(verbs, "list", "every plugin that is there, and whether it is ready")
+
+
+def _plugins_show(verbs: _Verbs) -> None:
     show = _verb(verbs, "show", "everything that is known of one plugin")
     show.add_argument("name", metavar="NAME", help=_NAME)
 
 
-def _pm(family: argparse.ArgumentParser) -> None:
-    verbs = family.add_subparsers(dest="verb", metavar="VERB", required=True)
+_PLUGINS = {
+    "install": _plugins_install,
+    "remove": _plugins_remove,
+    "enable": _plugins_enable,
+    "disable": _plugins_disable,
+    "check": _plugins_check,
+    "validate": _plugins_validate,
+    "list": _plugins_list,
+    "show": _plugins_show,
+}
+
+
+def _pm_init(verbs: _Verbs) -> None:
     init = _verb(verbs, "init", "choose the core and make a generation of what is enabled")
     init.add_argument("--core", metavar="CORE", help="a requirement such as `hermes-agent==0.19.0`, or a folder")
     init.add_argument("--embedded-core", action="store_const", const="", dest="core", help="the core of the manager")
     init.add_argument("--python", metavar="PYTHON", help="a version such as `3.12`, or the path of an interpreter")
     _changes(init)
     _consents(init)
+
+
+def _pm_status(verbs: _Verbs) -> None:
+    _verb(verbs, "verify", "is the selected generation what was recorded, byte by byte?")
+    repair = _verb(verbs, "repair", "build the recorded lock again, if something is not what was recorded")
+    _changes(repair)
     _verb(verbs, "status", "the selected generation, and everything that is enabled")
+
+
+def _pm_receipts(verbs: _Verbs) -> None:
     receipts = _verb(verbs, "receipts", "what happened and why")
     receipts.add_argument("action", nargs="?", choices=("list", "show", "example"), default="list")
     receipts.add_argument("id", nargs="?", metavar="ID", help="an id or its beginning, `latest`, or a code")
+
+
+def _pm_why(verbs: _Verbs) -> None:
     why = _verb(verbs, "why", "who asks for a package, and through which others it arrives")
     why.add_argument("package", metavar="PACKAGE")
+
+
+def _pm_tree(verbs: _Verbs) -> None:
     tree = _verb(verbs, "tree", "what needs what in the selected generation")
     tree.add_argument("--depth", type=int, metavar="N", help="how far down")
     tree.add_argument("--invert", metavar="PACKAGE", help="what needs this package instead")
 
 
-def _verb(verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str) -> argparse.ArgumentParser:
+_PM = {
+    "init": _pm_init,
+    "status": _pm_status,
+    "receipts": _pm_receipts,
+    "why": _pm_why,
+    "tree": _pm_tree,
+}
+
+
+def _verb(verbs: _Verbs, name: str, text: str) -> argparse.ArgumentParser:
     verb = verbs.add_parser(name, help=text, description=text, allow_abbrev=False)
     verb.add_argument("--json", action="store_true", help="one JSON object on standard output")
     verb.add_argument("--home", metavar="DIR", help="the profile's home (default: HERMES_HOME, else ~/.hermes)")

@@ -69,7 +69,7 @@ def _answer(words: list[str]) -> int:
         return USAGE
     if first not in OURS and first not in ("-h", "--help", "--version"):
         _hand_over(words)
-    arguments = parser(first if first in OURS else "").parse_args(words)
+    arguments = parser(first if first in OURS else "", words[1] if len(words) > 1 else "").parse_args(words)
     if arguments.version:
         from importlib.metadata import version
 

@@ -6,8 +6,6 @@ alias, a value that goes over lines) go through a round trip of `ruamel.yaml`, w
 every space, and are compared in the same way. What neither can do is refused, and nothing is written.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

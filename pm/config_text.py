@@ -1,7 +1,5 @@
 """Change one value in the text of a YAML document, at the marks of its parser, so that every other byte stays."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Before a build they are found from what the wheels say they contain, after it fr
 and in the same words: a dry run and an install come to one verdict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -44,7 +42,7 @@ class Foreseen(NamedTuple):
     """Pins whose contents nobody could tell, sorted: only the check after the build will judge them."""
 
 
-def faults_of(lock: Lock, index: Index, *, interpreter: Interpreter, places: Places) -> Foreseen:
+def faults_of(lock: Lock, index: "Index", *, interpreter: "Interpreter", places: "Places") -> Foreseen:
     """Return the faults that an environment built from a lock will have.
 
     A wheel that was never looked into is asked for, in part; offline it stays unknown. Raise `PmError` as
@@ -61,7 +59,7 @@ def faults_of(lock: Lock, index: Index, *, interpreter: Interpreter, places: Pla
     return Foreseen(faults, unknown)
 
 
-def _kept(places: Places, pin: Pin) -> Iterator[Path]:
+def _kept(places: "Places", pin: Pin) -> Iterator[Path]:
     """Yield the wheels of the manager's own that a pin may name by path."""
     from pm.embedded import embedded_core_wheel
 

@@ -1,7 +1,5 @@
 """Find the core that plugins must fit: the embedded one, a release of an index, or a project's folder."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -304,7 +302,7 @@ def _newest(wanted: Requirement, target: Target, index: Index) -> str:
     return page.versions[newest(usable)]
 
 
-def _unusable(wanted: Requirement, target: Target, package: PackageSets, mask: int) -> PmError:
+def _unusable(wanted: Requirement, target: Target, package: "PackageSets", mask: int) -> PmError:
     """Return why none of the versions in a mask can be the core; it is judged by the newest of them."""
     from admission.versions import newest
 

@@ -1,7 +1,5 @@
 """Build an environment from a lock at its final place, and check that it is what the lock says."""
 
-from __future__ import annotations
-
 import csv
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Say why a package is in a generation, and what needs what in it: `hermes pm why` and `hermes pm tree`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypedDict, cast
 
@@ -63,7 +61,7 @@ class Node(TypedDict):
     """What joins it to the node that it hangs on, as the one who needs says it."""
     owners: list[Asking]
     """Of an inverted tree: who asks for it by a requirement of its own."""
-    branches: list[Node]
+    branches: "list[Node]"
     repeated: bool
     """Shown in full somewhere before."""
     deeper: bool
@@ -323,7 +321,7 @@ class _Item(NamedTuple):
     """One line of a tree, with what hangs on it."""
 
     text: str
-    items: tuple[_Item, ...] = ()
+    items: "tuple[_Item, ...]" = ()
     mark: str = ""
 
 

@@ -1,7 +1,5 @@
 """Prepare a generation from a lock, and select it together with what changes in configs and plugin folders."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Question an interpreter once, in isolated mode, and describe it as a `Target`."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -123,7 +121,7 @@ def _find(request: str, cache: Path) -> Path:
     return found
 
 
-def _versions(request: str) -> SpecifierSet | None:
+def _versions(request: str) -> "SpecifierSet | None":
     """Return the versions that a request means; `None` for a name such as `python3.12`."""
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
@@ -133,7 +131,7 @@ def _versions(request: str) -> SpecifierSet | None:
         return None
 
 
-def _newest_installed(wanted: SpecifierSet, cache: Path) -> Path | None:
+def _newest_installed(wanted: "SpecifierSet", cache: Path) -> Path | None:
     """Return the newest interpreter that uv or pyenv know; a pre-release only where there is nothing else."""
     from packaging.version import InvalidVersion, Version
 

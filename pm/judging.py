@@ -1,7 +1,5 @@
 """Ask for a decision until the facts suffice: the one place where deciding and fetching meet."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 

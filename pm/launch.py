@@ -4,8 +4,6 @@ Only the standard library is needed up to the `exec`, and nothing is decided her
 with what was admitted, and a difference is told (docs/reference/launcher.md).
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,7 +1,5 @@
 """What is there and in which state: the listings of plugins and of the selected generation, without any resolving."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Where everything lies: the home of a profile, the root that its profiles share, and the manager's state below it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

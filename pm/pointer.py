@@ -1,7 +1,5 @@
 """Read which generation is selected, with the standard library alone: every start of a command pays for this."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Start other programs: the only importer of `subprocess`, with a scrubbed environment, a time limit and redaction."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Mapping, Sequence

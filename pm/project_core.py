@@ -4,8 +4,6 @@ Nothing of the project is run. A dynamic version is read where it is written dow
 asked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -133,7 +131,7 @@ def exact_pins(written: Iterable[tuple[str, str]]) -> dict[str, str]:
 class _Wishes:
     """What a project asks for, plainly and with each of its extras."""
 
-    def __init__(self, project: _Project, own: str, texts: Iterable[Written]) -> None:
+    def __init__(self, project: "_Project", own: str, texts: Iterable[Written]) -> None:
         from pm.reading.requirements import Reading, judge
 
         self.own = own

@@ -1,7 +1,5 @@
 """What a generation consists of, and which one is selected: `Record` and `Pointer` as values and files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple

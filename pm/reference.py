@@ -1,7 +1,5 @@
 """Write what docs/reference says of the command line and its exit statuses: `python -m pm.reference docs/reference`."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence

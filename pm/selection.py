@@ -1,7 +1,5 @@
 """Read which plugins a home's `config.yaml` enables, and the manager's own settings in it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Read what a decision is about: the profiles and what they enable, the core, the target, the sources, the policy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -370,7 +368,7 @@ def _union(
             continue
         notes += inhabited.enabled.warnings
         for found in inhabited.enabled.members:
-            last = _last_admitted(found.key, inhabited.name, record)
+            last = _last_admitted(found.key, inhabited.name, record, folder=str(found.folder or ""))
             if found.declaration.fit:
                 members.append(member_of(found, (inhabited.name,), last.enabled_since if last else ""))
             elif last is not None:
@@ -385,9 +383,11 @@ def _union(
     return joined(members), tuple(unfit), notes
 
 
-def _last_admitted(key: str, profile: str, record: Record | None) -> Member | None:
+def _last_admitted(key: str, profile: str, record: Record | None, *, folder: str = "") -> Member | None:
+    """Return a member as it was admitted: by its key, or by its folder, whose broken manifest may tell no name now."""
     recorded = record.members if record is not None else ()
     alike = [member for member in recorded if same_key(member.key, key)]
+    alike = alike or [member for member in recorded if folder and member.root == folder]
     return next((member for member in alike if profile in member.profiles), alike[0] if alike else None)
 
 

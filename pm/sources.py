@@ -4,8 +4,6 @@ The answer is kept in the cache without credentials, beside a digest of what it 
 process and parses no configuration. Whoever really asks an index calls `complete` first, which reads again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -85,7 +83,7 @@ class Sources(NamedTuple):
     proxy: Secret | None = None
     """Address of a proxy from pip's configuration; `None`: what the environment says."""
     warnings: tuple[Notice, ...] = ()
-    recover: Callable[[], Sources] | None = None
+    recover: "Callable[[], Sources] | None" = None
     """Reads the configuration again; set where this value came from the cache and credentials were left out of it."""
 
     @property
@@ -93,7 +91,7 @@ class Sources(NamedTuple):
         """Indexes and folders as `Policy.indexes` wants them: in order, without credentials."""
         return (*(index.url for index in self.indexes), *(str(folder) for folder in self.folders))
 
-    def complete(self) -> Sources:
+    def complete(self) -> "Sources":
         """Return the sources with their credentials."""
         return self.recover() if self.recover else self
 

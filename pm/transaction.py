@@ -9,8 +9,6 @@ A file is recognised by its digest. A folder is recognised by its inode, which a
 its folder at any time without becoming another plugin. Only the standard library is needed here.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

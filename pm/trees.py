@@ -1,7 +1,5 @@
 """Copy a plugin's folder, and digest it: what belongs to the plugin, without what machines leave behind in it."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -4,8 +4,6 @@ Whoever starts a command asks this each time, so the answer is kept together wit
 on. As long as all of them are as they were, the standard library is enough.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -98,7 +96,7 @@ class _Surroundings(NamedTuple):
     environ: Mapping[str, str]
 
 
-def _enabled(selection: Selection, settings: Settings, around: _Surroundings) -> Enabled:
+def _enabled(selection: "Selection", settings: "Settings", around: _Surroundings) -> "Enabled":
     """Return the plugins that a selection enables, found by the rules that the manager's operations use.
 
     Raise `PmError` (`drift`) for a record that cannot be read, and whatever finding plugins raises.
@@ -125,7 +123,7 @@ def _enabled(selection: Selection, settings: Settings, around: _Surroundings) ->
     return enabled_plugins(selection, found)
 
 
-def _differing(members: Iterable[Found], pointer: Pointer) -> Iterator[tuple[str, str]]:
+def _differing(members: "Iterable[Found]", pointer: Pointer) -> Iterator[tuple[str, str]]:
     """Yield the plugins that were not admitted as they are now, each with what is odd about it."""
     from admission import declaration_digest
     from pm.names import same_key
@@ -147,7 +145,7 @@ def _absent(missing: Iterable[str], places: Places, pointer: Pointer) -> Iterato
             yield written, _NOT_FOUND
 
 
-def _names_further_files(found: Found) -> bool:
+def _names_further_files(found: "Found") -> bool:
     """Say whether a project may keep its requirements in files of its own, of whose changes nothing would be seen."""
     if found.folder is None:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pm import processes
@@ -71,6 +71,16 @@ def sync(places: Places, folder: Path, lock: Path, sources: Sources | None) -> N
     command += ["--offline"] if sources is None else []
     asked = sources.environment_for_uv() if sources is not None else {}
     _run(places, [*command, lock], asked, "the lock could not be installed")
+
+
+def forget(places: Places, names: Sequence[str]) -> None:
+    """Take distributions out of our cache: a file that was damaged in an environment may be the same file there.
+
+    Raise `PmError` (`build-failed`).
+    """
+    if names:
+        command: list[str | Path] = [uv_binary(), "cache", "clean", "--quiet", "--no-config", *names]
+        _run(places, command, {}, "damaged files could not be taken out of the cache")
 
 
 def _run(places: Places, command: list[str | Path], asked: Mapping[str, str], failure: str) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pm.arguments import words_again
 from pm.errors import PmError
 from pm.index import Terms
-from pm.operations.course import Course, Result, Scene, changing, looking
+from pm.operations.course import Course, Result, Scene, changing, inspecting, looking
 from pm.places import Places, find_places
 from pm.situation import Wishes
 from pm.terminal import Talk, ask, table
@@ -39,6 +39,11 @@ class Call:
         course = self._course(name, argument)
         carry_out = looking if course.operation.dry_run else changing
         return self.show(carry_out(course, lambda: work(course)))
+
+    def inspect(self, name: str, work: Callable[[Course], Result]) -> int:
+        """Look at what is selected, keep the receipt, and show it."""
+        course = self._course(name, "")
+        return self.show(inspecting(course, lambda: work(course)))
 
     def look(self, name: str, argument: str, work: Callable[[Course], Result]) -> Receipt:
         """Do what never changes anything, and return its receipt."""
@@ -244,6 +249,21 @@ def pm_init(arguments: Namespace, words: Sequence[str]) -> int:
 
     call = Call(arguments, words)
     return call.change("init", "", lambda course: initialise(course, call.wishes()))
+
+
+def pm_verify(arguments: Namespace, words: Sequence[str]) -> int:
+    """Compare the selected generation with its record."""
+    from pm.operations.verifying import verify
+
+    return Call(arguments, words).inspect("verify", verify)
+
+
+def pm_repair(arguments: Namespace, words: Sequence[str]) -> int:
+    """Build the recorded lock again."""
+    from pm.operations.repairing import repair
+
+    call = Call(arguments, words)
+    return call.change("repair", "", lambda course: repair(course, call.wishes()))
 
 
 def pm_status(arguments: Namespace, words: Sequence[str]) -> int:

@@ -1,7 +1,5 @@
 """Build a wheel from a source distribution whose name the operator consented to."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import NamedTuple

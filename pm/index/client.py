@@ -1,7 +1,5 @@
 """`Index`: what is known of the sources for one target, and how more becomes known."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json
@@ -43,11 +41,11 @@ class Terms(NamedTuple):
     interpreter: Path | None = None
     """The target's, for builds."""
     limits: Limits = Limits()
-    report: Callable[[Progress], None] | None = None
+    report: "Callable[[Progress], None] | None" = None
     """Told of every answer, in the thread that calls `fetch`."""
 
 
-def open_index(cache: Path, target: Target, sources: Sources, terms: Terms | None = None) -> Index:
+def open_index(cache: Path, target: Target, sources: Sources, terms: Terms | None = None) -> "Index":
     """Open what the cache knows of the sources for a target. Nothing is asked before `fetch` or `refresh`."""
     return Index(cache, target, sources, terms or Terms())
 
@@ -259,7 +257,7 @@ class Index:
             if changed:
                 self._save()
 
-    def _ready_reader(self) -> Reader:
+    def _ready_reader(self) -> "Reader":
         if self._reader is None:
             from pm.index.builds import Workshop
             from pm.index.reading import Reader
@@ -335,7 +333,7 @@ class Index:
     def _asks_servers(self) -> bool:
         return any(not index.is_local for index in self._sources.indexes)
 
-    def _listing(self, name: str) -> Listing:
+    def _listing(self, name: str) -> "Listing":
         from pm.index.listings import Listing, read_listing
 
         entry = self._known.entry(name)

@@ -8,8 +8,6 @@ A digest never means another wheel, so what was learnt once holds for ever, and 
 of it: neither verdicts nor the files of the selected environment need to be kept or compared beside it.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -106,7 +104,7 @@ class _TooLarge(Exception):
     """A directory that is larger than any real one."""
 
 
-def _read_archive(archive: ZipFile, want: Callable[[int, int], None] | None) -> WheelContents:
+def _read_archive(archive: "ZipFile", want: Callable[[int, int], None] | None) -> WheelContents:
     members = dict(_members(archive))
     stem = _stem(members)
     files: dict[str, str] = {}
@@ -120,7 +118,7 @@ def _read_archive(archive: ZipFile, want: Callable[[int, int], None] | None) -> 
     return contents_of(files | moved | scripts)
 
 
-def _members(archive: ZipFile) -> Iterator[tuple[str, ZipInfo]]:
+def _members(archive: "ZipFile") -> "Iterator[tuple[str, ZipInfo]]":
     """Yield the files with the path at which they are unpacked."""
     seen: dict[str, ZipInfo] = {}
     for member in archive.infolist():
@@ -154,7 +152,7 @@ def _target(path: str, data: str) -> str | None:
     return _SCHEMES[scheme] + rest
 
 
-def _scripts(archive: ZipFile, member: ZipInfo | None, want: Callable[[int, int], None] | None) -> dict[str, str]:
+def _scripts(archive: "ZipFile", member: "ZipInfo | None", want: Callable[[int, int], None] | None) -> dict[str, str]:
     """Return the scripts that an installer writes for entry points. A file that cannot be read is the installer's."""
     import configparser
     import zipfile

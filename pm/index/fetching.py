@@ -3,8 +3,6 @@
 Everything but the asking itself happens in the thread that runs the round: workers get values and give values back.
 """
 
-from __future__ import annotations
-
 import gc
 import queue
 import threading

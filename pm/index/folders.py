@@ -1,7 +1,5 @@
 """List folders of distribution files; nothing in them is opened."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator, Sequence

@@ -3,8 +3,6 @@
 A guess is worth a request, never a verdict: what is wrong here costs time only.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple

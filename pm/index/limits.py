@@ -1,7 +1,5 @@
 """How long to wait, how often to ask and how far to guess."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -3,8 +3,6 @@
 A listing is only opened when something must be fetched; the hot path reads the page alone.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple

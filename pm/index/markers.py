@@ -1,7 +1,5 @@
 """Take the `extra` part out of a marker, so that what is left says when a dependency of that extra applies."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Turn the `METADATA` of a wheel into a `Candidate` whose markers are judged for the target."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple

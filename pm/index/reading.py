@@ -1,7 +1,5 @@
 """Read one page or one candidate from the sources: what the workers of a fetch do."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Mapping

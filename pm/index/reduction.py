@@ -5,8 +5,6 @@ fetched, so it is written for speed: file names are split by hand (tests compare
 that repeats (tags, versions, `Requires-Python`) is judged once.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

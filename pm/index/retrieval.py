@@ -6,8 +6,6 @@ the whole wheel. What has a digest is checked against it. (An index that announc
 same, but asking for one that is missing costs more than a range: docs/explanation/how-it-decides.md has the numbers.)
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import re
@@ -176,7 +174,7 @@ def verified_digest(file: ListedFile) -> str:
     return digest
 
 
-def _read_remotely(remote: _RemoteFile, name: str) -> bytes:
+def _read_remotely(remote: "_RemoteFile", name: str) -> bytes:
     try:
         with zipfile.ZipFile(cast("IO[bytes]", remote)) as archive:
             member = metadata_member(archive, name)

@@ -4,8 +4,6 @@ What repeats is written once: versions and times are one text each, and versions
 a row with runs of positions.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,7 +21,7 @@ def _dumped(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 
-def page_row(reduced: Reduced) -> bytes:
+def page_row(reduced: "Reduced") -> bytes:
     """Write what is known of one package, without its files: three lines."""
     return _lines(reduced.versions, reduced.uploaded, [_grouped(reduced.excluded), _grouped(reduced.consented)])
 

@@ -6,8 +6,6 @@ file has gathered: what belongs to a package is checked and parsed when it is lo
 file, a changed byte, another program's file) counts as not known and is fetched again. A file is only replaced whole.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import zlib
@@ -63,11 +61,11 @@ class Entry:
             known = self._candidates[version] = read_candidate_row(self.name, version, self.candidate_rows[version])
         return known
 
-    def with_candidate(self, candidate: Candidate) -> Entry:
+    def with_candidate(self, candidate: Candidate) -> "Entry":
         """Return the entry with one more candidate."""
         return self.with_candidates({**self.candidate_rows, candidate.version: candidate_row(candidate)})
 
-    def with_page(self, page_row: bytes, listing_row: bytes) -> Entry:
+    def with_page(self, page_row: bytes, listing_row: bytes) -> "Entry":
         """Return the entry with another page."""
         return Entry(
             self.name,
@@ -78,7 +76,7 @@ class Entry:
             candidate_rows=self.candidate_rows,
         )
 
-    def with_candidates(self, rows: Mapping[str, bytes]) -> Entry:
+    def with_candidates(self, rows: Mapping[str, bytes]) -> "Entry":
         """Return the entry with other candidates."""
         return Entry(
             self.name,

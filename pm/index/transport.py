@@ -1,7 +1,5 @@
 """Ask over HTTP: pooled connections, limits on every wait, retries for what passes, and a code for what does not."""
 
-from __future__ import annotations
-
 import email.utils
 import random
 import ssl

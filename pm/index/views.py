@@ -1,7 +1,5 @@
 """`Facts` as mappings over the store: a package is parsed when somebody asks for it, and it is noted that he did."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 

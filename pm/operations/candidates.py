@@ -1,7 +1,5 @@
 """The plugin of a source as it would be found in its place: read, described, and refused where it could not be put."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

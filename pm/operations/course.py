@@ -1,7 +1,5 @@
 """`Course`: one operation under way, from its first step to its receipt, whatever happens in between."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -146,6 +144,11 @@ def looking(course: Course, work: Callable[[], Result]) -> Receipt:
     """Do work that changes nothing and stores no receipt."""
     result = _ended(course, work)
     return build(course.operation, result, finished_at=datetime.now(UTC))
+
+
+def inspecting(course: Course, work: Callable[[], Result]) -> Receipt:
+    """Do work that changes nothing, waits for nobody, and whose receipt is kept."""
+    return _stored(course, _ended(course, work))
 
 
 def _ended(course: Course, work: Callable[[], Result]) -> Result | PmError:

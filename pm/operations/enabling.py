@@ -25,6 +25,8 @@ def enable(course: Course, word: str, wishes: Wishes) -> Result:
             course.judged(situation, situation.members)
             return Done("unchanged")
         judged = verdict(course, situation, with_member(situation.members, member), found.key)
+        if isinstance(judged.decision, Admitted) and is_running(situation, found, judged.members):
+            return Done("unchanged")
         if isinstance(judged.decision, Admitted):
             note_imports(course, situation, found, folder=found.folder, lock=judged.decision.lock)
         edits = Edits(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from admission import Admitted
 from pm.config_edit import Change, Set
 from pm.cores import is_project
 from pm.generations import Edits
@@ -12,6 +14,7 @@ from pm.operations.course import Course, Result
 from pm.operations.standing import drift_of
 from pm.operations.verdicts import verdict
 from pm.receipts.receipt import Done
+from pm.records import Member
 from pm.situation import Situation, Wishes, observed
 
 
@@ -22,10 +25,12 @@ def initialise(course: Course, wishes: Wishes) -> Result:
     with observed(course.places, course.scene.environ, wishes, course.scene.terms) as situation:
         course.learn(situation)
         changes = _changes(situation)
-        if not changes and _is_made(situation):
+        if not changes and _is_made(situation, situation.members):
             course.judged(situation, situation.members)
             return Done("unchanged")
         judged = verdict(course, situation, situation.members)
+        if not changes and isinstance(judged.decision, Admitted) and _is_made(situation, judged.members):
+            return Done("unchanged")
         edits = Edits(home=course.places.root, config=changes, decided_on=decided_on(situation))
         return realise(course, situation, judged, edits)
 
@@ -43,10 +48,10 @@ def _changes(situation: Situation) -> tuple[Change, ...]:
     return tuple(Set(name, wish) for name, wish, is_set in wanted if wish is not None and wish != is_set)
 
 
-def _is_made(situation: Situation) -> bool:
+def _is_made(situation: Situation, members: Sequence[Member]) -> bool:
     record = situation.record
     return (
         record is not None
-        and record.fingerprint == situation.constraints(situation.members).fingerprint
+        and record.fingerprint == situation.constraints(members).fingerprint
         and drift_of(situation.places, record) is None
     )

@@ -1,7 +1,5 @@
 """Install a plugin from a folder or an archive: staged, read, judged, and only then put in its place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Switch a plugin off, or remove it: always possible, without resolving, without a network, whatever state it is in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple

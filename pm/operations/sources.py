@@ -1,7 +1,5 @@
 """Take a plugin from where the operator says it is, and stage a copy that nobody else changes."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

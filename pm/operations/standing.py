@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from admission import Reason, Refused, Step
 from pm.errors import PmError
 from pm.installed import stamp
@@ -24,15 +26,18 @@ def announced(course: Course, situation: Situation, found: Found) -> Member:
     return member
 
 
-def is_running(situation: Situation, found: Found) -> bool:
-    """Say whether a plugin is switched on, and part of the selected generation as everything is now."""
+def is_running(situation: Situation, found: Found, members: Sequence[Member] | None = None) -> bool:
+    """Say whether a plugin is switched on, and part of the selected generation as everything is now.
+
+    `members` are those that hold together, where not everybody does who is switched on.
+    """
     enabled = any(member.key == found.key for member in situation.here.enabled.members)
     record = situation.record
     return (
         enabled
         and record is not None
         and found.declaration.fit
-        and record.fingerprint == situation.constraints(situation.members).fingerprint
+        and record.fingerprint == situation.constraints(situation.members if members is None else members).fingerprint
     )
 
 

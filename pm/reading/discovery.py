@@ -1,7 +1,5 @@
 """Find the plugins of a home: whose folder wins when one key exists more than once, and which copies it hides."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

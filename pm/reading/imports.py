@@ -1,7 +1,5 @@
 """Find what a plugin's source imports and nobody brings. The source is parsed, never run."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path

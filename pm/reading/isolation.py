@@ -5,8 +5,6 @@ all of them. Real plugins keep many dictionaries in modules that are perfectly f
 path or a home. So only what can hardly be meant is reported; what a key distinguishes is not.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """What a YAML or JSON file says, with the place of every value: scalars keep the text as it is written."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from admission import Problem
@@ -26,7 +24,7 @@ class ScalarNode(NamedTuple):
 class ListNode(NamedTuple):
     """A list of values."""
 
-    items: tuple[Node, ...]
+    items: "tuple[Node, ...]"
     line: int
     column: int
     kind: str = "list"
@@ -35,20 +33,20 @@ class ListNode(NamedTuple):
 class MappingNode(NamedTuple):
     """Keys with values."""
 
-    entries: tuple[tuple[ScalarNode, Node], ...]
+    entries: "tuple[tuple[ScalarNode, Node], ...]"
     """In the order of the file; a key that is written twice is here twice."""
     line: int
     column: int
     kind: str = "mapping"
 
-    def get(self, name: str) -> Node | None:
+    def get(self, name: str) -> "Node | None":
         """Return the value of a key: the last one, as loaders do; else that of a merged mapping (`<<`)."""
         found = next((value for key, value in reversed(self.entries) if key.text == name), None)
         if found is not None or name == "<<":
             return found
         return self._merged(name)
 
-    def _merged(self, name: str) -> Node | None:
+    def _merged(self, name: str) -> "Node | None":
         merged = self.get("<<")
         sources = merged.items if isinstance(merged, ListNode) else (merged,)
         values = (source.get(name) for source in sources if isinstance(source, MappingNode))

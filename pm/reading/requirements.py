@@ -1,7 +1,5 @@
 """Judge written requirement texts one by one: each is a requirement, a gate on the core, or a problem."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What an author would want to know of a plugin's files, beside whether its requirements hold. Nothing of it is run."""
 
-from __future__ import annotations
-
 import ast
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence

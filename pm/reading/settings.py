@@ -1,7 +1,5 @@
 """Read the section `pm:` of a config: the manager's own settings, with the place of everything that is wrong in it."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

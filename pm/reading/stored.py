@@ -1,7 +1,5 @@
 """`Declaration`s as JSON values and back, and reading them through the cache."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path

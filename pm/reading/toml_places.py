@@ -1,7 +1,5 @@
 """Find the place of every key and array item of a TOML text, which `tomllib` does not tell."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from bisect import bisect_right

@@ -1,7 +1,5 @@
 """What stands in a plugin's files, before anything of it is judged."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from admission import ExternalDependency, Problem

@@ -1,7 +1,5 @@
 """The stable codes and outcomes of receipts, with what they mean, what helps, and the exit status."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

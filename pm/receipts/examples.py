@@ -1,7 +1,5 @@
 """One example for each code and each outcome, built as real receipts are; docs/reference/receipts holds their JSON."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ A receipt holds texts and numbers only, so that it outlives the types that it wa
 mean *unknown or not applicable*; `null` is used only where the schema says so.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The human text of a receipt, made of nothing but what its JSON says."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -95,7 +93,7 @@ def render(receipt: Receipt, *, width: int = 80, colour: bool = False) -> str:
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().split("\n")[:-1])
 
 
-def _blocks(receipt: Receipt) -> Iterator[_Line | _Demands]:
+def _blocks(receipt: Receipt) -> "Iterator[_Line | _Demands]":
     mark, style = _MARKS.get(receipt.outcome, ("✓", "bold green"))
     yield _Line(f"{mark} {receipt.summary}", 0, style)
     for title, section in (
@@ -142,7 +140,7 @@ def _plugin(plugin: Plugin | None) -> Iterator[_Line]:
 # --- reasons ---
 
 
-def _reasons(reasons: Sequence[Reason]) -> Iterator[_Line | _Demands]:
+def _reasons(reasons: Sequence[Reason]) -> "Iterator[_Line | _Demands]":
     for number, reason in enumerate(reasons, 1):
         if number > 1:
             yield _BLANK
@@ -152,7 +150,7 @@ def _reasons(reasons: Sequence[Reason]) -> Iterator[_Line | _Demands]:
         yield from _reason(reason)
 
 
-def _reason(reason: Reason) -> Iterator[_Line | _Demands]:
+def _reason(reason: Reason) -> "Iterator[_Line | _Demands]":
     if reason.declared_at:
         yield _Line(f"in {_place(reason.declared_at)}", 4)
     if reason.hint:
@@ -293,7 +291,7 @@ def _warning(warning: Warning) -> Iterator[_Line]:
 # --- the terminal ---
 
 
-def _print(console: Console, block: _Line | _Demands) -> None:
+def _print(console: "Console", block: _Line | _Demands) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -309,7 +307,7 @@ _TITLES = ("who asks", "for what", "written in", "through")
 _GAP = 2  # one blank of padding, one of the box
 
 
-def _table(demands: _Demands, width: int) -> Table:
+def _table(demands: _Demands, width: int) -> "Table":
     from rich import box
     from rich.cells import cell_len
     from rich.table import Table

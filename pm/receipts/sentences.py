@@ -1,7 +1,5 @@
 """The one sentence that tells somebody who does not program how an operation ended."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from pm.receipts.codes import code_of

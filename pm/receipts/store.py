@@ -1,7 +1,5 @@
 """Receipts on disk: one private file for each stored operation, the latest beside them, the oldest dropped."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """The codes that only warnings carry, with what they mean and what helps; all others are in `pm.receipts.codes`."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 __all__ = ["WARNINGS", "WarningCode"]

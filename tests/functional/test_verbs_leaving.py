@@ -144,7 +144,7 @@ def test_without_an_index_and_without_a_cache_everybody_can_still_leave(tmp_path
     assert (removed.gist, removed.warnings) == ("0 removed", [])
     assert home.pins == {"demo-socket": "2.4", "demo-transport": "1.3.0"} | CORE
     shutil.rmtree(home.state / "cache")
-    superset = home.ask("plugins", "remove", "cedar")
+    superset = home.ask("plugins", "remove", "cedar", "--offline")
     assert (superset.gist, superset.warnings, home.admitted) == ("0 removed", ["superset-kept"], [])
 
 

@@ -155,6 +155,19 @@ def test_a_plugin_that_nobody_admitted_and_that_does_not_fit_stands_in_nobodys_w
     assert home.admitted == ["ash in default", "cedar in default"]
     assert home.ask("plugins", "enable", "birch").gist == "1 refused conflict"
     assert home.ask("plugins", "check").gist == "1 not-ready not-admitted"
+    assert [home.ask("pm", "init").gist, home.ask("plugins", "enable", "cedar").gist] == ["0 unchanged"] * 2
+
+
+def test_a_plugin_in_a_folder_of_another_name_counts_as_it_was_admitted_when_its_name_cannot_be_read(
+    home: Home,
+) -> None:
+    folder = write_plugin(home.path / "plugins" / "hermes-ash", "demo-colors<2", name="ash")
+    home.configure("plugins:\n  enabled: [hermes-ash]\n")
+    home.ask("pm", "init")
+    (folder / "plugin.yaml").write_text("name: [\n")
+    answer = home.install(home.plugin("birch", "demo-colors"))
+    assert (answer.gist, answer.warnings, home.pins["demo-colors"]) == ("0 admitted", ["declaration-invalid"], "1.2")
+    assert home.admitted == ["ash in default", "birch in default"]
 
 
 def test_a_plugin_that_cannot_be_read_and_was_never_admitted_is_reported_and_blocks_nobody(home: Home) -> None:

@@ -46,11 +46,8 @@ def test_the_proof_of_a_refusal_is_minimal_and_checked_by_both_decisions(home: H
 
 def test_the_text_of_a_refusal_names_plugin_package_owners_file_and_line(home: Home) -> None:
     answer = home.say("plugins", "install", PLUGINS / "conflicts-with-core", "--enable", COLUMNS="200")
-    words = ("conflicts-with-core", "ruamel.yaml<0.18", "hermes-embedded-core", "ruamel-yaml<0.20,>=0.18")
-    assert answer.status == 1
-    assert [word for word in (*words, "plugin.yaml:5", "What now", "nothing") if word not in answer.stdout] == [
-        "nothing"
-    ]
+    words = ["ruamel.yaml<0.18", "hermes-embedded-core", "ruamel-yaml<0.20,>=0.18", "plugin.yaml:5", "What now"]
+    assert (answer.status, [word for word in words if word not in answer.stdout]) == (1, [])
     assert answer.stderr == ""
 
 

@@ -235,8 +235,8 @@ def test_a_linked_plugin_folder_is_replaced_and_what_it_leads_to_stays(home: Hom
 
 def test_nothing_of_a_failed_installation_is_kept(tmp_path: Path) -> None:
     home = new_home(tmp_path / "home")
-    answer = home.install(home.plugin("ash", files={"link": ""}))
+    answer = home.install(home.plugin("ash", "demo-colors"))
     assert (answer.gist, sorted(home.snapshot(UNTOUCHED_BY_REFUSALS))) == (
-        "1 refused not-found-on-index",
+        "1 refused not-found-on-index not-found-on-index",
         ["config.yaml", "pm"],
     )

@@ -52,6 +52,15 @@ def test_the_manager_imports_nothing_of_the_core(package: str) -> None:
     assert imported_names(ROOT / package) & {"core", *modules} == set()
 
 
+@pytest.mark.parametrize("package", MANAGER)
+def test_modules_that_define_nouns_do_not_postpone_their_annotations(package: str) -> None:
+    """`NamedTuple` compiles every annotation that is a text, each time the module is imported."""
+    texts = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in (ROOT / package).rglob("*.py")}
+    nouns = {path for path, text in texts.items() if "(NamedTuple)" in text}
+    assert nouns
+    assert {path for path in nouns if "from __future__ import annotations" in texts[path]} == set()
+
+
 @pytest.mark.parametrize("package", ["admission", "lockfiles"])
 def test_deciding_and_recording_never_ask_a_clock(package: str) -> None:
     assert called_attributes(ROOT / package) & {"now", "utcnow", "today"} == set()

@@ -1,0 +1,71 @@
+"""Say whether the selected generation is what was recorded, by content and not by appearance."""
+
+from pathlib import Path
+
+from admission import Reason, Step
+from pm.contents import Fault
+from pm.errors import PmError
+from pm.interpreter import describe_interpreter
+from pm.operations.course import Course, Result, plugin_of, standing, tools
+from pm.operations.standing import drift_of
+from pm.receipts.receipt import Done
+from pm.records import Record, read_selected
+from pm.verification import changed_trees, differences
+
+SHOWN = 50
+"""Differences that a receipt names."""
+
+
+def verify(course: Course) -> Result:
+    """Compare environment and plugin folders with the record; a difference is `drift`, and `repair` builds anew.
+
+    Raise `PmError` (`not-admitted`) if there is no generation.
+    """
+    record = selected(course)
+    environment = [_reason(fault) for fault in found(course, record)]
+    trees = [_reason(fault, _OF_A_PLUGIN) for fault in changed_trees(course.places, record.members)]
+    reasons = [*environment, *trees]
+    if not reasons:
+        return Done("verified", record.lock)
+    more = len(reasons) - SHOWN
+    shown = [*reasons[:SHOWN], *([Reason("drift", f"{more} more files differ")] if more > 0 else [])]
+    # the last step puts an environment right; a plugin's folder is not touched by it
+    steps = () if environment else (Step("retry", "", "compare again", when="the plugin's files are as they were"),)
+    return Done("drift", reasons=tuple(shown), steps=steps)
+
+
+_OF_A_PLUGIN = "`hermes plugins install --force` with its source puts the plugin's files in place again"
+
+
+def _reason(fault: Fault, hint: str = "") -> Reason:
+    return Reason(fault.code, fault.message, package=fault.package if not hint else "", hint=hint)
+
+
+def selected(course: Course) -> Record:
+    """Return the selected generation's record, and say in the receipt which it is."""
+    record = read_selected(course.places)
+    if record is None:
+        raise PmError("not-admitted", "no generation was made yet", hint="`hermes pm init` makes one")
+    course.know(
+        plugins=tuple(plugin_of(member) for member in record.members),
+        core=record.lock.core,
+        target=record.target,
+        before=record.lock,
+        generation=standing(record),
+        inputs_fingerprint=record.fingerprint,
+        exclude_newer=record.lock.exclude_newer,
+        tools=tools(),
+    )
+    return record
+
+
+def found(course: Course, record: Record) -> list[Fault]:
+    """Return by what the environment is not as it was recorded."""
+    folder = course.places.generation(record.environment)
+    with course.phase("verify", "comparing every file"):
+        gone = drift_of(course.places, record)
+        if not folder.is_dir():
+            return [Fault("drift", f"`{folder}` is gone")]
+        interpreter = describe_interpreter(Path(record.interpreter), course.places.cache)
+        faults = differences(folder, record.lock, interpreter)
+        return [Fault("drift", gone.message)] if gone is not None and not faults else faults

@@ -1,0 +1,68 @@
+"""`hermes pm verify` and `repair`: what is installed is what was recorded, or is made so again."""
+
+from pathlib import Path
+
+import pytest
+
+from fixtures.homes import PLUGINS, Home
+
+NEW = PLUGINS / "admitted-simple"
+
+
+def module(home: Home, number: int) -> Path:
+    return home.state / "generations" / str(number) / "lib" / "python3.11" / "site-packages" / "demo_colors.py"
+
+
+def test_what_was_just_built_is_what_was_recorded(home: Home) -> None:
+    home.install(NEW)
+    assert home.ask("pm", "verify").gist == "0 verified"
+    assert home.ask("pm", "repair").gist == "0 unchanged"
+
+
+def test_before_the_first_generation_there_is_nothing_to_verify(home: Home) -> None:
+    assert (home.ask("pm", "verify").gist, home.ask("pm", "repair").gist) == ("1 not-ready not-admitted",) * 2
+
+
+def test_an_edit_in_place_is_named_and_not_reproduced(home: Home) -> None:
+    home.install(NEW)
+    file = module(home, 1)
+    before = file.read_bytes()
+    file.write_bytes(b"#" + before[1:] if before else b"#")
+    found = home.ask("pm", "verify")
+    assert found.gist.startswith("1 drift drift")
+    assert "demo_colors.py" in found.value["reasons"][0]["message"]
+    assert home.ask("pm", "repair").gist == "0 repaired"
+    assert (module(home, 2).read_bytes(), home.ask("pm", "verify").gist) == (before, "0 verified")
+
+
+def test_a_file_that_somebody_put_there_is_named(home: Home) -> None:
+    home.install(NEW)
+    site = module(home, 1).parent
+    site.chmod(0o755)
+    (site / "stranger.py").write_text("")
+    found = home.ask("pm", "verify")
+    assert [reason["message"] for reason in found.value["reasons"]] == ["`stranger.py` was put there by somebody else"]
+    assert home.ask("plugins", "check").gist == "1 drift drift"
+    assert (home.ask("pm", "repair").gist, home.ask("plugins", "check").gist) == ("0 repaired", "0 ready")
+
+
+def test_a_changed_file_of_a_plugin_is_named_and_a_file_of_its_own_is_not(home: Home) -> None:
+    home.install(NEW)
+    folder = home.path / "plugins" / "admitted-simple"
+    (folder / "state.json").write_text("{}")
+    assert home.ask("pm", "verify").gist == "0 verified"
+    (folder / "__init__.py").write_text("changed = True\n")
+    found = home.ask("pm", "verify")
+    assert [reason["message"] for reason in found.value["reasons"]] == [
+        "`__init__.py` of the plugin `admitted-simple` is not as it was admitted"
+    ]
+
+
+@pytest.mark.parametrize("words", [("--offline",), ()])
+def test_a_generation_that_is_gone_is_built_again_from_its_record(home: Home, words: tuple[str, ...]) -> None:
+    home.install(NEW)
+    folder = home.state / "generations" / "1"
+    folder.rename(home.path / "taken-away")
+    assert home.ask("pm", "verify").gist == "1 drift drift"
+    assert home.ask("pm", "repair", *words).gist == "0 repaired"
+    assert (home.ask("pm", "verify").gist, home.ask("plugins", "check").gist) == ("0 verified", "0 ready")
