@@ -49,6 +49,9 @@ class Declaration(NamedTuple):
     requires_python: str = ""
     requires_core: str = ""
     """The manifest's `requires_hermes`: a PEP 440 specifier judged against the core's version."""
+    requires_core_file: str = ""
+    requires_core_line: int = 0
+    """1-based; 0 where the format has no lines."""
     gates: tuple[Requirement, ...] = ()
     """Requirements on the core's own distribution: judged against its version, never resolved."""
     external: bool = False

@@ -3,13 +3,15 @@
 Where nothing on the way had to be taken back, the walk has found the assignment that a search would look for.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from admission.decision import Need
 from admission.universe import Root, Universe, Unknown
 
-__all__ = ["Walk", "frontier"]
+__all__ = ["Walk", "frontier", "with_neighbours"]
+
+_NEIGHBOURS = 8
 
 
 class Walk(NamedTuple):
@@ -74,3 +76,25 @@ def _unknown_pages(universe: Universe, name: str, position: int, extra: str) -> 
     candidate = universe.candidate(name, position)
     named = {edge.name for edge in candidate.requires if edge.extra == extra} if candidate is not None else set()
     return named - universe.core_names - universe.facts.pages.keys()
+
+
+def with_neighbours(
+    universe: Universe, candidates: Iterable[tuple[str, str]], *, at_once: bool = False
+) -> tuple[tuple[str, str], ...]:
+    """Return unread candidates and the versions that would be tried next: one round trip instead of many.
+
+    As many as were read of a package before, since the first often suffices; `at_once` as many as are ever asked for.
+    """
+    asked = dict.fromkeys(candidates)
+    for name, version in tuple(asked):
+        package = universe.package(name)
+        position = package.sets.positions[version]
+        read = sum(1 for other in universe.facts.candidates.get(name, {}) if other != version)
+        left = _NEIGHBOURS if at_once else min(read, _NEIGHBOURS)
+        for below in universe.in_order(name, package.free & ((1 << position) - 1)):
+            if left <= 0:
+                break
+            if universe.candidate(name, below) is None:
+                asked[name, package.page.versions[below]] = None
+                left -= 1
+    return tuple(sorted(asked))

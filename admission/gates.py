@@ -99,20 +99,27 @@ def _addresses(declaration: Declaration) -> Iterator[Reason]:
 
 
 def _gate(member: Member, specifier: str) -> Requirement:
-    origin = Origin(Owner("plugin", member.declaration.key), "plugin.yaml", 0, "requires_hermes")
+    declaration = member.declaration
+    owner = Owner("plugin", declaration.key)
+    origin = Origin(owner, declaration.requires_core_file, declaration.requires_core_line, "requires_hermes")
     return Requirement(name="hermes-agent", origin=origin, specifier=specifier, text=specifier)
 
 
 def _core_misfit(member: Member, core: Core, gate: Requirement) -> Reason:
     return Reason(
         code="core-version",
-        message=f"`{member.declaration.key}` needs the core `{gate.specifier}`, it is {core.name} {core.gate_version}",
+        message=f"`{member.declaration.key}` needs the core `{gate.specifier}`, it is {_core(core)}",
         package=core.name,
         demands=(Demand(gate, (gate.canonical,)),),
         file=gate.origin.file,
         line=gate.origin.line,
         key=gate.origin.key,
     )
+
+
+def _core(core: Core) -> str:
+    spoken = f", which answers as {core.speaks}" if core.speaks and core.speaks != core.version else ""
+    return f"{core.name} {core.version}{spoken}"
 
 
 def _contains(specifier: str, version: str) -> bool:

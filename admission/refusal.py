@@ -1,10 +1,11 @@
 """Explain an impossible set: the smallest sets of requirements that cannot hold together, and what each demands."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from admission.complete import Leaf, Verdict, decide_completely, roots_of
 from admission.decision import Available, Demand, Need, Proof, Reason, Refused
+from admission.frontier import with_neighbours
 from admission.question import Question
 from admission.universe import INVALID, Arc, Root, Universe
 from admission.versions import bits
@@ -37,7 +38,7 @@ def refuse(question: Question, universe: Universe, verdict: Verdict, *, search: 
         remaining = tuple(root for root in remaining if root not in core.roots)
         verdict = decide_completely(universe.restricted(remaining), remaining, question.budget)
         if verdict.outcome == "unknown" and not question.frozen:
-            return Need(verdict.pages, verdict.unknown, "proof")
+            return Need(verdict.pages, with_neighbours(universe, verdict.unknown, at_once=True), "proof")
     return Refused(tuple(reasons[roots] for roots in sorted(reasons)))
 
 
@@ -58,7 +59,10 @@ def _minimised(universe: Universe, verdict: Verdict, budget: int) -> _Core:
     unsure = [without for without in needed.values() if without.outcome != "found"]
     pages = {page for without in unsure for page in without.pages}
     candidates = {candidate for without in unsure for candidate in without.unknown}
-    unread = Need(tuple(sorted(pages)), tuple(sorted(candidates)), "proof") if pages or candidates else None
+    if not pages and not candidates:
+        return _Core(roots, verdict, not unsure, None)
+    # only a few rounds are spent on an explanation, so each asks for what the next ones would
+    unread = Need(tuple(sorted(pages)), with_neighbours(universe, candidates, at_once=True), "proof")
     return _Core(roots, verdict, not unsure, unread)
 
 
@@ -76,13 +80,9 @@ def _explained(universe: Universe, core: _Core, search: str) -> Reason:
         complete="impossible",
     )
     restricted = universe.restricted(core.roots)
-    ways = _ways(restricted, core)
-    package = _disputed(restricted, core.roots, ways)
-    demands = tuple(
-        Demand(root.requirement, tuple(arc.text for arc in ways.get((root, package), (restricted.root_arc(root),))))
-        for root in core.roots
-    )
-    arcs = [(root, way[-1]) for (root, name), way in sorted(ways.items()) if name == package]
+    package, chains = _chains(restricted, core)
+    demands = tuple(Demand(root.requirement, tuple(arc.text for arc in way)) for root, way in chains)
+    arcs = sorted((root, way[-1]) for root, way in chains if way[-1].name == package)
     code = _code(restricted, core.roots, arcs)
     also = tuple(
         Demand(root.requirement, (root.requirement.canonical,))
@@ -113,25 +113,72 @@ def _both(universe: Universe, root: Root, roots: Sequence[Root]) -> int:
     return mask
 
 
-def _ways(universe: Universe, core: _Core) -> dict[tuple[Root, str], tuple[Arc, ...]]:
-    """Return for each root and package the shortest chain of demands among those the contradiction rests on."""
+_Way = tuple[Arc, ...]
+"""A chain of demands, from a root's own to the one at the end."""
+
+
+def _chains(universe: Universe, core: _Core) -> tuple[str, list[tuple[Root, _Way]]]:
+    """Return the disputed package, and for each root its chain there, else its own demand.
+
+    A root that contradicts itself has two chains: they part at their ends.
+    """
     demands: dict[str, list[Leaf]] = {}
     for leaf in core.verdict.leaves:
         if leaf.arc is not None and leaf.name:
             demands.setdefault(leaf.name, []).append(leaf)
-    ways: dict[tuple[Root, str], tuple[Arc, ...]] = {}
-    for root in core.roots:
-        arc = universe.root_arc(root)
-        pending: list[tuple[Arc, ...]] = [(arc,)]
+    for leaves in demands.values():
+        leaves.sort(key=lambda leaf: (-leaf.versions, str(leaf.arc)))
+    ways = _ways(universe, core.roots, demands)
+    package = _disputed(universe, core.roots, ways)
+    if len(core.roots) == 1 and not unusable_code(universe, ways[core.roots[0], package][-1]):
+        parting = _parting(universe, core.roots[0], demands)
+        if parting:
+            return parting[0][-1].name, [(core.roots[0], way) for way in parting]
+    return package, [(root, ways.get((root, package), (universe.root_arc(root),))) for root in core.roots]
+
+
+def _ways(
+    universe: Universe, roots: Sequence[Root], demands: Mapping[str, Sequence[Leaf]]
+) -> dict[tuple[Root, str], _Way]:
+    """Return for each root and package the shortest chain of demands among those the contradiction rests on."""
+    ways: dict[tuple[Root, str], _Way] = {}
+    for root in roots:
+        pending: list[_Way] = [(universe.root_arc(root),)]
         while pending:
             way = pending.pop(0)
-            name = way[-1].name
-            if (root, name) in ways:
-                continue
-            ways[root, name] = way
-            leaves = sorted(demands.get(name, ()), key=lambda leaf: (-leaf.versions, str(leaf.arc)))
-            pending.extend((*way, leaf.arc) for leaf in leaves if leaf.arc is not None and leaf.versions & way[-1].mask)
+            end = way[-1]
+            if (root, end.name) not in ways:
+                ways[root, end.name] = way
+                leaves = demands.get(end.name, ())
+                pending.extend((*way, leaf.arc) for leaf in leaves if leaf.arc is not None and leaf.versions & end.mask)
     return ways
+
+
+def _parting(universe: Universe, root: Root, demands: Mapping[str, Sequence[Leaf]]) -> tuple[_Way, ...]:
+    """Return two chains of a root that end in demands on one package which part, or one whose end nothing meets.
+
+    Each step is asked by every version that may be chosen: chains of alternatives prove nothing. None if there are no
+    such chains.
+    """
+    seen: dict[str, dict[int, _Way]] = {}
+    pending: list[_Way] = [(universe.root_arc(root),)]
+    while pending:
+        way = pending.pop(0)
+        end = way[-1]
+        known = seen.setdefault(end.name, {})
+        if end.mask in known:
+            continue
+        if not end.mask:
+            return (way,)
+        other = next((other for mask, other in known.items() if not mask & end.mask), None)
+        if other is not None:
+            return (other, way)
+        known[end.mask] = way
+        package = universe.package(end.name)
+        choosable = end.mask & (package.free | (package.conditional if end.exact else 0))
+        leaves = demands.get(end.name, ())
+        pending.extend((*way, leaf.arc) for leaf in leaves if leaf.arc is not None and not choosable & ~leaf.versions)
+    return ()
 
 
 def _disputed(universe: Universe, roots: Sequence[Root], ways: dict[tuple[Root, str], tuple[Arc, ...]]) -> str:

@@ -141,9 +141,10 @@ class Universe:
             package.conditional |= 1 << position
 
     def _not_after(self, name: str) -> str:
-        if name in self._held or any(name in exempt for exempt in self._exempt_names()):
+        not_after = self.constraints.policy.not_after
+        if not_after and (name in self._held or any(name in exempt for exempt in self._exempt_names())):
             return ""
-        return self.constraints.policy.not_after
+        return not_after
 
     def _exempt_names(self) -> Iterable[frozenset[str]]:
         """Yield what each plugin may exempt from quarantine: exactly pinned requirements of its own."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from admission.assignment import Assignment, reachable
 from admission.decision import Admitted, Decision, Need, Refused, Undecided
 from admission.facts import Facts
-from admission.frontier import frontier
+from admission.frontier import frontier, with_neighbours
 from admission.gates import judge_gates, root_requirements
 from admission.locking import lock_of
 from admission.question import Question
@@ -80,7 +80,8 @@ def solve(universe: Universe, budget: int) -> Solved | Impossible | Need | Undec
     try:
         searched = search(universe, universe.roots, min(budget, _SEARCH_ROUNDS))
     except Unknown as unknown:
-        need = _need(universe, unknown)
+        pages = (unknown.page,) if unknown.page else ()
+        need = Need(pages, with_neighbours(universe, unknown.candidates))
         searched = Searched("unfinished", {}, 0)
     if searched.outcome == "found":
         return Solved(searched.chosen, "found")
@@ -93,7 +94,7 @@ def solve(universe: Universe, budget: int) -> Solved | Impossible | Need | Undec
         # the search goes on with more facts, so that what it finds does not depend on what happened to be known
         return need
     if verdict.outcome == "unknown":
-        return Need(verdict.pages, verdict.unknown)
+        return Need(verdict.pages, with_neighbours(universe, verdict.unknown))
     if verdict.outcome == "found":
         return Solved(verdict.chosen, "complete")
     return Undecided(
@@ -107,23 +108,3 @@ def solve(universe: Universe, budget: int) -> Solved | Impossible | Need | Undec
 
 
 _SEARCH_ROUNDS = 2_000
-_NEIGHBOURS = 8
-
-
-def _need(universe: Universe, unknown: Unknown) -> Need:
-    """Ask for what the search ran into, and for the versions it would try next: one round trip instead of many."""
-    candidates = set(unknown.candidates)
-    for name, version in unknown.candidates:
-        package = universe.package(name)
-        position = package.sets.positions[version]
-        read = sum(1 for other in universe.facts.candidates.get(name, {}) if other != version)
-        neighbours = min(read, _NEIGHBOURS)
-        for below in universe.in_order(name, package.free & ((1 << position) - 1)):
-            if neighbours <= 0:
-                break
-            other = package.page.versions[below]
-            if universe.candidate(name, below) is None:
-                candidates.add((name, other))
-                neighbours -= 1
-    pages = (unknown.page,) if unknown.page else ()
-    return Need(pages, tuple(sorted(candidates)))

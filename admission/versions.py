@@ -43,7 +43,7 @@ class VersionSets:
 
     def __init__(self, versions: tuple[str, ...]) -> None:
         self.versions = versions
-        self.positions = {version: position for position, version in enumerate(versions)}
+        self.positions = dict(zip(versions, range(len(versions)), strict=True))
         self.every = (1 << len(versions)) - 1
         self._parsed: dict[int, Version] = {}
         self._masks: dict[str, int] = {"": self.every}
@@ -61,11 +61,11 @@ class VersionSets:
     def prereleases(self) -> int:
         """Return the pre-releases and development releases."""
         mask = 0
-        # a local label may hold any letters, so it is cut off before looking
-        for position, version in enumerate(self.versions):
-            if version.replace(".", "").isdigit():  # nearly all, and ten times faster than looking
-                continue
-            if _PRERELEASE.search(version.partition("+")[0]):
+        # nearly all versions are digits and dots: nothing is left of them, and nobody has to look at each
+        leftovers = " ".join(self.versions).encode().translate(None, b"0123456789.")
+        for position, leftover in enumerate(leftovers.split(b" ")) if not leftovers.isspace() else ():
+            # a local label may hold any letters, so it is cut off before looking
+            if leftover and _PRERELEASE.search(self.versions[position].partition("+")[0]):
                 mask |= 1 << position
         return mask
 
@@ -91,6 +91,14 @@ class VersionSets:
     def _boundary(self, low: int, part: Specifier, *, holds: bool) -> int:
         """Return the first position from `low` on where the specifier holds (or stops to hold)."""
         high = len(self.versions)
+        # where a page has the version that the specifier names, the boundary nearly always lies beside it
+        named = self.positions.get(part.version)
+        for middle in (named, named - 1, named + 1) if named is not None else ():
+            if low <= middle < high:
+                if part.contains(self._version(middle), prereleases=True) is holds:
+                    high = middle
+                else:
+                    low = middle + 1
         while low < high:
             middle = (low + high) // 2
             if part.contains(self._version(middle), prereleases=True) is holds:
@@ -103,7 +111,8 @@ class VersionSets:
         """Return the run of versions of `==` or `~=`: it starts at the lowest version that could belong to it."""
         text = part.version
         lowest = Version(f"{text[:-2]}.dev0" if text.endswith(".*") else text)
-        low, high = 0, len(self.versions)
+        low = self.positions.get(text, 0)
+        high = low if text in self.positions else len(self.versions)
         while low < high:
             middle = (low + high) // 2
             if self._version(middle) >= lowest:

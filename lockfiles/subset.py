@@ -59,20 +59,19 @@ def changes(before: Lock | None, after: Lock) -> Changes:
     """Return what an environment of `before` would gain, lose and move to become one of `after`."""
     old = {pin.name: pin for pin in before.pins} if before else {}
     new = {pin.name: pin for pin in after.pins}
-    old_owners = owners_by_name(before) if before else {}
-    new_owners = owners_by_name(after)
-    both = sorted(old.keys() & new.keys())
+    added, removed = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys())
+    moved = [name for name in sorted(old.keys() & new.keys()) if _differ(old[name], new[name])]
+    gone_owners = owners_by_name(before) if before and removed else {}
+    owners = owners_by_name(after) if added or moved else {}
     return Changes(
-        added=tuple(Change(name, "", new[name].version, new_owners[name]) for name in sorted(new.keys() - old.keys())),
-        removed=tuple(
-            Change(name, old[name].version, "", old_owners[name]) for name in sorted(old.keys() - new.keys())
-        ),
-        moved=tuple(
-            Change(name, old[name].version, new[name].version, new_owners[name])
-            for name in both
-            if (old[name].version, old[name].artifact.sha256) != (new[name].version, new[name].artifact.sha256)
-        ),
+        added=tuple(Change(name, "", new[name].version, owners[name]) for name in added),
+        removed=tuple(Change(name, old[name].version, "", gone_owners[name]) for name in removed),
+        moved=tuple(Change(name, old[name].version, new[name].version, owners[name]) for name in moved),
     )
+
+
+def _differ(one: Pin, other: Pin) -> bool:
+    return (one.version, one.artifact.sha256) != (other.version, other.artifact.sha256)
 
 
 def _asked(lock: Lock, roots: Iterable[tuple[str, Iterable[str]]]) -> dict[str, set[str]]:

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from pm.terminal import columns
+
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
@@ -29,16 +31,15 @@ def parser(family: str = "", verb: str = "") -> argparse.ArgumentParser:
         prog="hermes",
         description="The plugin package manager of Hermes: one environment for the core and all plugins.",
         epilog="Every other command is handed to the core's own `hermes` in the selected generation.",
+        formatter_class=_formatter,
         allow_abbrev=False,
     )
     top.add_argument("--version", action="store_true", help="the manager's version")
     families = top.add_subparsers(dest="family", metavar="COMMAND", prog="hermes")
     if family in ("", "plugins"):
-        plugins = families.add_parser("plugins", help="install, enable, check and remove plugins", allow_abbrev=False)
-        _fill(plugins, _PLUGINS, verb)
+        _fill(_parser(families, "plugins", "install, enable, check and remove plugins"), _PLUGINS, verb)
     if family in ("", "pm"):
-        text = "the generation, its receipts, and why something is in it"
-        _fill(families.add_parser("pm", help=text, allow_abbrev=False), _PM, verb)
+        _fill(_parser(families, "pm", "the generation, its receipts, and why something is in it"), _PM, verb)
     if family in ("", "run"):
         _run(families)
     return top
@@ -49,8 +50,17 @@ def words_again(argv: Sequence[str]) -> tuple[str, ...]:
     return ("hermes", *(word for word in argv if word not in _QUIET_OPTIONS))
 
 
+def _parser(places: _Verbs, name: str, text: str, *, description: str | None = None) -> argparse.ArgumentParser:
+    return places.add_parser(name, help=text, description=description, formatter_class=_formatter, allow_abbrev=False)
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    # argparse makes a formatter for each option, and to find out the width its own imports shutil with all compressors
+    return argparse.HelpFormatter(prog, width=columns() - 2)
+
+
 def _run(families: _Verbs) -> None:
-    run = families.add_parser("run", help="run a command in the selected generation", allow_abbrev=False)
+    run = _parser(families, "run", "run a command in the selected generation")
     run.add_argument("--safe", action="store_true", help="start without plugins; no config is changed")
     run.add_argument("--home", metavar="DIR", help="the profile's home (default: HERMES_HOME, else ~/.hermes)")
     run.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD", help="the command and its arguments")
@@ -177,7 +187,7 @@ _PM = {
 
 
 def _verb(verbs: _Verbs, name: str, text: str) -> argparse.ArgumentParser:
-    verb = verbs.add_parser(name, help=text, description=text, allow_abbrev=False)
+    verb = _parser(verbs, name, text, description=text)
     verb.add_argument("--json", action="store_true", help="one JSON object on standard output")
     verb.add_argument("--home", metavar="DIR", help="the profile's home (default: HERMES_HOME, else ~/.hermes)")
     verb.add_argument("--offline", action="store_true", help="ask no index")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
@@ -35,10 +36,19 @@ def entry() -> NoReturn:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status (docs/reference/command-line.md)."""
     words = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        # a terminal that cannot show a character shows its escape
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         return _answer(words)
     except PmError as error:
         return _failed(error, as_json="--json" in words)
+    except SystemExit as ended:
+        # argparse has said on standard error what is wrong with the words
+        if ended.code == USAGE and "--json" in words:
+            print('{"error": {"code": "usage", "message": "the command line is wrong; standard error says how"}}')
+        raise
     except BrokenPipeError:
         # whoever read the output has enough of it; nothing may be written to it any more
         sys.stdout = None

@@ -70,6 +70,9 @@ def answered(situation: Situation, question: Question) -> tuple[Admitted | Refus
             f"without an index only the folders' files of {names} are known, which is not enough to refuse anything",
             hint="ask once without `--offline`",
         )
+    error = situation.client.unlisted
+    if isinstance(decision, Refused) and error is not None and situation.settings.find_links:
+        raise error
     if not isinstance(decision, Admitted):
         return decision, []
     environment = dict(situation.interpreter.target.environment)
@@ -128,4 +131,7 @@ def _not_admitted(member: Member) -> Problem:
 
 def notices(situation: Situation) -> tuple[Notice, ...]:
     """Return what the sources and the index have to say."""
-    return (*situation.sources.warnings, *situation.client.warnings)
+    error = situation.client.unlisted
+    # pip goes on without a folder of its configuration that is not there, and so do we
+    missing = (Notice("find-links-unused", error.message),) if error is not None else ()
+    return (*situation.sources.warnings, *situation.client.warnings, *missing)

@@ -74,3 +74,14 @@ def table(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> str:
 
 def _cell(value: object) -> str:
     return "-" if value in (None, "") else str(value)
+
+
+def columns() -> int:
+    """Return the width that `COLUMNS` says, else that of the terminal, else 80."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else -1).columns or 80
+    except (OSError, ValueError):
+        return 80

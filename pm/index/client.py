@@ -13,7 +13,7 @@ from admission import Warning as Notice
 from lockfiles import Lock, Pin
 from pm.errors import PmError
 from pm.index.contents import WheelContents, load_contents
-from pm.index.folders import list_folders, signature
+from pm.index.folders import list_folders, signature, unlisted
 from pm.index.limits import Limits
 from pm.index.store import Entry, load, save
 from pm.index.views import Known, facts_of
@@ -93,6 +93,11 @@ class Index:
         With these a set may be admitted, but a refusal would be about what nobody asked for.
         """
         return tuple(sorted(name for name in self._consulted if self._asks_servers and self._age_of(name) is None))
+
+    @property
+    def unlisted(self) -> PmError | None:
+        """Why a folder could not be listed: with the others a set may be admitted, but nothing can be refused."""
+        return unlisted(self._sources.folders)
 
     def fetch(self, need: Need, question: Question | None = None) -> Facts:
         """Make known what is needed and return the facts; with `question`, also fetch ahead what it will lead to.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from admission import canonical_name
+from pm.errors import PmError
 
 _SDIST_ENDINGS = (".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz")
 _CHUNK = 1 << 20
@@ -27,13 +28,25 @@ class FolderFile(NamedTuple):
 def list_folders(folders: Sequence[Path]) -> dict[str, tuple[FolderFile, ...]]:
     """Return the distribution files of all folders by normalised name; of one file name only the first counts.
 
-    A folder that does not exist has no files.
+    A folder that cannot be listed has no files here; `unlisted` says so.
     """
     found: dict[str, dict[str, FolderFile]] = {}
     for folder in folders:
         for name, file in _list_folder(folder):
             found.setdefault(name, {}).setdefault(file.filename, file)
     return {name: tuple(files[filename] for filename in sorted(files)) for name, files in found.items()}
+
+
+def unlisted(folders: Sequence[Path]) -> PmError | None:
+    """Return `index-unreachable` for a folder that cannot be listed: what is in it is unknown, which is not nothing."""
+    for folder in folders:
+        try:
+            os.scandir(folder).close()
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            message = f"the folder `{folder}` of `find_links` cannot be listed: {reason}"
+            return PmError("index-unreachable", message, file=str(folder))
+    return None
 
 
 def _list_folder(folder: Path) -> Iterator[tuple[str, FolderFile]]:

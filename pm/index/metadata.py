@@ -61,8 +61,8 @@ def read_core_metadata(content: bytes) -> CoreMetadata:
 def _fields(text: str) -> Iterator[tuple[str, str]]:
     """Yield the fields with their continuation lines joined, up to the first empty line.
 
-    A line of blanks is not empty but continues a field: many a licence has such lines. Only `\\n` ends a line here, since
-    texts hold form feeds and other things that Python takes for the end of one.
+    A line of blanks is not empty but continues a field: many a licence has such lines. Only a line feed ends a line
+    here, since texts hold form feeds and other things that Python takes for the end of one.
     """
     key, value = "", ""
     for written in text.lstrip("\ufeff").split("\n"):

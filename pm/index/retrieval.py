@@ -127,6 +127,9 @@ class Retrieval:
         except _NoRanges:
             self._without_ranges.add(server)
             return None
+        except NoMetadata:
+            # parts of a file have no digest: only the whole one, which has, can say that it is broken
+            return None
 
     def _whole(self, file: ListedFile, name: str) -> Retrieved:
         with self.downloaded(file) as path:

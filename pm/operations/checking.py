@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from admission import Admitted, Reason, Refused, Step
+from admission import Admitted, Problem, Reason, Refused, Step
 from pm.errors import PmError
 from pm.operations.candidates import announced_source, refusal_of_place
 from pm.operations.course import Course, Result
@@ -24,6 +24,9 @@ def check(course: Course, words: Sequence[str], wishes: Wishes) -> Result:
     """Judge plugins as if they were to be enabled, each a key or a source; without a word, say whether all is ready."""
     with observed(course.places, course.scene.environ, wishes, course.scene.terms) as situation:
         course.learn(situation)
+        if course.places.journal.exists():
+            message = "an operation was stopped in the middle; the next one that changes something mends what it left"
+            course.note(Problem("interrupted", message))
         if not words:
             return _readiness(course, situation)
         if len(words) == 1:
@@ -142,6 +145,9 @@ def _not_admitted(situation: Situation) -> tuple[Reason, ...]:
                 hint=problem.hint,
             )
         )
+    for note in situation.notes:
+        if note.code in ("declaration-invalid", "plugin-missing"):
+            waiting.append(Reason("not-admitted", note.message, file=note.file, line=note.line, hint=note.hint))  # noqa: PERF401
     return tuple(waiting)
 
 

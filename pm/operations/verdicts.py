@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from admission import Refused
+from admission import Admitted, Problem, Refused
 from pm.judging import Judged, judge, notices, question_of
 from pm.operations.course import Course
 from pm.records import Member
@@ -28,9 +28,26 @@ def verdict(
         judged = judged._replace(decision=refused)
     for notice in notices(situation):
         course.notice(notice)
+    for replaced in _replaced(situation, judged):
+        course.note(replaced)
     if not course.operation.dry_run:
         from pm.evidence import evidence_of
 
         with course.phase("evidence"):
             course.evidence = evidence_of(question_of(situation, judged.members, candidate), situation.client.facts)
     return judged
+
+
+def _replaced(situation: Situation, judged: Judged) -> Iterator[Problem]:
+    """Warn of files that an index serves under the name of a locked one with other bytes: nobody should do that."""
+    record, decision = situation.record, judged.decision
+    if record is None or not isinstance(decision, Admitted):
+        return
+    before = {pin.artifact.filename: pin.artifact.sha256 for pin in record.lock.pins}
+    for pin in decision.lock.pins:
+        known = before.get(pin.artifact.filename)
+        if known is not None and known != pin.artifact.sha256:
+            message = f"`{pin.artifact.filename}` has other bytes than when it was locked"
+            yield Problem(
+                "file-replaced", message, hint="ask whoever runs the index why; a release is not published twice"
+            )

@@ -54,6 +54,8 @@ def assemble(
         requirements=counted.requirements,
         requires_python="" if manifest.external else project.requires_python,
         requires_core=manifest.requires_core,
+        requires_core_file=manifest.file if manifest.requires_core else "",
+        requires_core_line=manifest.requires_core_line,
         gates=counted.gates,
         external=manifest.external,
         declared=bool(manifest.file) or project.exists,

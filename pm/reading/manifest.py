@@ -52,6 +52,7 @@ def _of_document(document: Document, file: str) -> Manifest:
         description=fields.shown_text("description"),
         kind=fields.kind(),
         requires_core=fields.requires_core(),
+        requires_core_line=fields.line_of("requires_hermes"),
         external=fields.external(),
         texts=tuple(text for key in LEGACY_LISTS for text in fields.requirements(key)),
         external_dependencies=fields.external_dependencies(),
@@ -115,6 +116,11 @@ class _Fields:
             message = "`python_runtime` has one value, `external`; anything else counts as nothing"
             self.notes.append(self._problem(node, "python_runtime", message))
         return False
+
+    def line_of(self, key: str) -> int:
+        """Return where a key's value is written; 0 if it is not."""
+        node = given(self._root, key)
+        return node.line if node is not None else 0
 
     def requires_core(self) -> str:
         key = "requires_hermes"

@@ -38,6 +38,7 @@ class Manifest(NamedTuple):
     description: str = ""
     kind: str = ""
     requires_core: str = ""
+    requires_core_line: int = 0
     external: bool = False
     texts: tuple[Written, ...] = ()
     """Of the two lists of requirements, one after the other."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 from admission import Step
 from pm.receipts.receipt import Operation
 
@@ -12,6 +10,8 @@ __all__ = ["command"]
 
 def command(step: Step, operation: Operation) -> str:
     """Return the command for a step out of an operation, quoted for a POSIX shell."""
+    import shlex
+
     return " && ".join(shlex.join(words) for words in _commands(step, operation))
 
 

@@ -280,6 +280,11 @@ _WARNINGS = (
         "an index of `pm.indexes` names `packages`, which has no effect yet",
         "order the indexes so that the right one knows the name first",
     ),
+    WarningCode(
+        "file-replaced",
+        "an index serves other bytes under the name of a file that was locked before",
+        "ask whoever runs the index; a release is not published twice",
+    ),
 )
 
 WARNINGS = {code.name: code for code in _WARNINGS}

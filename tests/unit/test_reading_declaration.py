@@ -36,6 +36,8 @@ def test_a_simple_plugin_is_read_with_the_place_of_every_requirement() -> None:
             ),
         ),
         requires_core=">=0.19.0",
+        requires_core_file="plugin.yaml",
+        requires_core_line=5,
     )
     assert read_declaration(PLUGINS / "admitted-simple", core_names=CORE) == expected
 
