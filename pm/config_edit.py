@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from pm.errors import PmError
 from pm.names import canonical_key, leaf
+from pm.reading.config import config_root
 from pm.reading.nodes import ListNode, MappingNode, Node, ScalarNode, given
-from pm.selection import CONFIG, config_root, config_text
+from pm.selection import CONFIG, config_text
 
 
 class Enable(NamedTuple):

@@ -27,9 +27,10 @@ from pm.index import Index
 from pm.installed import stamp
 from pm.interpreter import Interpreter
 from pm.places import Places
+from pm.reading.settings import Selection
 from pm.receipts.receipt import time_text
 from pm.records import Member, Record, pointer_to_json, record_to_json
-from pm.selection import Selection, read_selection
+from pm.selection import read_selection
 from pm.sources import Sources
 from pm.transaction import Replacement, commit
 

@@ -9,10 +9,11 @@ from pm.cores import core_from_json, core_names
 from pm.names import same_key, visible
 from pm.places import Places
 from pm.reading.discovery import Found, find_plugins
+from pm.reading.settings import Selection
 from pm.reading.stored import Rules
 from pm.records import Member, Record, read_selected
 from pm.redaction import redact
-from pm.selection import Selection, enabled_plugins, read_selection
+from pm.selection import enabled_plugins, read_selection
 
 
 class View(NamedTuple):

@@ -1,6 +1,5 @@
 """Read which plugins a home's `config.yaml` enables, and the manager's own settings in it."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,49 +11,10 @@ from pm.places import DEFAULT_PROFILE
 from pm.reading.cache import remembered, stamp_of
 from pm.reading.discovery import Found
 from pm.reading.files import text_of
-from pm.reading.nodes import ListNode, MappingNode, Node, ScalarNode, described, given, truth
-from pm.reading.settings import Index, Settings, SettingsSection
+from pm.reading.settings import Index, Selection, Settings, unreadable
 
 CONFIG = "config.yaml"
-BUILT_IN = frozenset({"", "default", "builtin", "built-in", "none"})
-"""What `memory.provider` and `context.engine` say when no plugin is meant."""
-BUILT_IN_ENGINE = "compressor"
 _LARGEST = 4 * 1024 * 1024
-
-
-class Selection(NamedTuple):
-    """What one `config.yaml` selects."""
-
-    enabled: tuple[str, ...] = ()
-    """Keys as written, in the order of the file."""
-    disabled: tuple[str, ...] = ()
-    entries: tuple[str, ...] = ()
-    """Keys that have settings of their own under `plugins.entries`."""
-    memory_provider: str = ""
-    """Empty for the built-in memory."""
-    context_engine: str = ""
-    """Empty for the built-in engine."""
-    allow_lazy_installs: bool = True
-    section: Settings = Settings()
-    """The settings as far as they could be read; ask for `settings`, which is sure."""
-    section_line: int = 0
-    """Where `pm:` stands; 0 when there is no such section."""
-    section_problems: tuple[Problem, ...] = ()
-    notes: tuple[Problem, ...] = ()
-
-    @property
-    def settings(self) -> Settings:
-        """The manager's settings.
-
-        Raise `PmError` (`config-unreadable`), with all their faults, when one of them cannot be read.
-        """
-        if not self.section_problems:
-            return self.section
-        first, *others = self.section_problems
-        more = "".join(f"; line {problem.line}: {problem.message}" for problem in others)
-        raise PmError(
-            "config-unreadable", first.message + more, hint=first.hint, file=first.file, line=first.line, key=first.key
-        )
 
 
 class Profile(NamedTuple):
@@ -90,10 +50,16 @@ def read_selection(home: Path, cache_directory: Path | None = None) -> Selection
     return remembered(
         cache_directory,
         stamp_of([text.encode(), str(path).encode(), _SHAPE]),
-        read=lambda: _Config(config_root(text, str(path)), str(path)).selection(),
+        read=lambda: _read(text, str(path)),
         encode=lambda selection: selection,
         decode=_decoded,
     )
+
+
+def _read(text: str, file: str) -> Selection:
+    from pm.reading.config import read_config  # a config that is known needs no parser
+
+    return read_config(text, file)
 
 
 def config_text(path: Path) -> str | None:
@@ -103,7 +69,7 @@ def config_text(path: Path) -> str | None:
     """
     text = text_of(_content(path), str(path))
     if isinstance(text, Problem):
-        raise _unreadable(text)
+        raise unreadable(text)
     return text
 
 
@@ -218,129 +184,6 @@ def _profile(name: str, home: Path, cache_directory: Path | None) -> Profile:
         line = selection.section_line
         notes = (*notes, Problem("settings-ignored", message, str(home / CONFIG), line, key="pm", hint=hint))
     return Profile(name, home, selection, None, notes)
-
-
-def _unreadable(problem: Problem) -> PmError:
-    return PmError(
-        "config-unreadable",
-        problem.message,
-        hint=problem.hint,
-        file=problem.file,
-        line=problem.line,
-        key=problem.key,
-    )
-
-
-# Where two values of one key would leave open what is selected.
-_DECISIVE = (
-    r"plugins(?:\.(?:enabled|disabled|entries))?|(?:memory|context|security)"
-    r"|memory\.provider|context\.engine|security\.allow_lazy_installs|pm(?:\..*)?"
-)
-
-
-def config_root(text: str, file: str) -> MappingNode:
-    """Return the keys of a config's text; an empty text has none.
-
-    Raise `PmError` (`config-unreadable`) if it is not YAML, or leaves open what it selects.
-    """
-    from pm.reading.yaml_nodes import read_yaml
-
-    document = read_yaml(text, file)
-    for problem in document.problems:
-        if problem.code != "duplicate-key" or re.fullmatch(_DECISIVE, problem.key):
-            raise _unreadable(problem)
-    if document.root is None:
-        return MappingNode((), 0, 0)
-    if not isinstance(document.root, MappingNode):
-        message = f"the file holds a {document.root.kind}, not keys with values"
-        raise _unreadable(Problem("", message, file, document.root.line))
-    return document.root
-
-
-class _Config:
-    """Takes a selection out of a config."""
-
-    def __init__(self, root: MappingNode, file: str) -> None:
-        self._root = root
-        self._file = file
-        self._notes: list[Problem] = []
-
-    def selection(self) -> Selection:
-        plugins = self._section("plugins")
-        settings = SettingsSection(self._section("pm"), self._file)
-        section = settings.settings()
-        engine = self._choice("context", "engine")
-        return Selection(
-            enabled=self._keys(plugins, "enabled"),
-            disabled=self._keys(plugins, "disabled"),
-            entries=self._entry_keys(plugins),
-            memory_provider=self._choice("memory", "provider"),
-            context_engine="" if engine.lower() == BUILT_IN_ENGINE else engine,
-            allow_lazy_installs=self._lazy_installs(),
-            section=section,
-            section_line=next((key.line for key, _ in self._root.entries if key.text == "pm"), 0),
-            section_problems=tuple(sorted(settings.problems, key=lambda problem: (problem.line, problem.column))),
-            notes=(*self._notes, *settings.notes),
-        )
-
-    def _section(self, name: str) -> MappingNode:
-        node = given(self._root, name)
-        if node is None:
-            return MappingNode((), 0, 0)
-        if isinstance(node, MappingNode):
-            return node
-        raise self._wrong(node, name, "must have keys with values")
-
-    def _optional_section(self, name: str) -> MappingNode:
-        """Return a section of the host's in which we need one key: a plain value there selects nothing."""
-        node = given(self._root, name)
-        return node if isinstance(node, MappingNode) else MappingNode((), 0, 0)
-
-    def _keys(self, plugins: MappingNode, name: str) -> tuple[str, ...]:
-        node = given(plugins, name)
-        path = f"plugins.{name}"
-        if node is None:
-            return ()
-        if not isinstance(node, ListNode):
-            raise self._wrong(node, path, "must be a list of names")
-        keys = []
-        for position, item in enumerate(node.items):
-            if not isinstance(item, ScalarNode):
-                raise self._wrong(item, f"{path}[{position}]", "must be the name of a plugin")
-            if item.kind == "null" or not item.text.strip():
-                message = f"`{path}[{position}]` is empty and names no plugin"
-                self._notes.append(Problem("config-unreadable", message, self._file, item.line, item.column, path))
-            else:
-                keys.append(item.text.strip())
-        return tuple(keys)
-
-    def _entry_keys(self, plugins: MappingNode) -> tuple[str, ...]:
-        node = given(plugins, "entries")
-        return tuple(key.text for key, _ in node.entries) if isinstance(node, MappingNode) else ()
-
-    def _choice(self, section: str, name: str) -> str:
-        node = given(self._optional_section(section), name)
-        if node is None:
-            return ""
-        if not isinstance(node, ScalarNode):
-            raise self._wrong(node, f"{section}.{name}", "must be a name")
-        text = node.text.strip()
-        return "" if text.lower() in BUILT_IN or truth(node) is False else text
-
-    def _lazy_installs(self) -> bool:
-        node = given(self._optional_section("security"), "allow_lazy_installs")
-        if node is None:
-            return True
-        allowed = truth(node)
-        if allowed is None:
-            message = "`security.allow_lazy_installs` must be true or false, and counts as false"
-            key = "security.allow_lazy_installs"
-            self._notes.append(Problem("config-unreadable", message, self._file, node.line, node.column, key))
-        return allowed is True
-
-    def _wrong(self, node: Node, key: str, rule: str) -> PmError:
-        message = f"`{key}` {rule}, not {described(node)}"
-        return _unreadable(Problem("", message, self._file, node.line, node.column, key))
 
 
 _SHAPE = repr((Selection._fields, Settings._fields, Index._fields, Problem._fields)).encode()

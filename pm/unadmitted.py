@@ -17,8 +17,8 @@ from pm.quick import inputs, stamps
 
 if TYPE_CHECKING:
     from pm.reading.discovery import Found
-    from pm.reading.settings import Settings
-    from pm.selection import Enabled, Selection
+    from pm.reading.settings import Selection, Settings
+    from pm.selection import Enabled
 
 _SCHEMA = 1
 _CONFIG = "config.yaml"

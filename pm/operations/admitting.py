@@ -25,9 +25,9 @@ from pm.operations.restarts import restart_reasons
 from pm.operations.standing import drift_of
 from pm.operations.trees import keep_tree, recorded_tree
 from pm.places import Places
+from pm.reading.settings import Selection
 from pm.receipts.receipt import Done, Transition, time_text
 from pm.records import Member, Record
-from pm.selection import Selection
 from pm.situation import Situation
 
 

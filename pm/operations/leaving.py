@@ -21,10 +21,11 @@ from pm.operations.course import Course, Result, plugin_of, shadowed, standing, 
 from pm.operations.finding import find_plugin
 from pm.operations.trees import discard, emptied, keep_tree, kept_tree, recorded_tree
 from pm.reading.discovery import Found, find_plugins
+from pm.reading.settings import Selection
 from pm.reading.stored import Rules
 from pm.receipts.receipt import Done, Plugin
 from pm.records import Member, Record, read_selected
-from pm.selection import Selection, enabled_plugins, read_selection
+from pm.selection import enabled_plugins, read_selection
 from pm.situation import Wishes, member_of, observed, sources_of, without
 from pm.sources import Sources
 from pm.transaction import Replacement

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pm.config_edit import Change, Disable, Enable, Remove, Set, edit_config
 from pm.names import canonical_key
-from pm.selection import Selection, read_selection
+from pm.reading.settings import Selection
+from pm.selection import read_selection
 
 NAMES = st.sampled_from(["alpha", "beta", "Gamma", "memory/mem0", "on", "web/x-y", "1"])
 INDENTS = st.sampled_from(["  ", "    "])

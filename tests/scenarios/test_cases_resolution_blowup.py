@@ -153,9 +153,7 @@ def test_what_cannot_be_decided_in_the_rounds_that_are_left_is_undecided_and_nev
 def pigeons(count: int) -> World:
     """Return a world in which each of many packages needs a place of its own, and there is one too few."""
     versions = [str(place) for place in range(1, count)]
-    index = [
-        candidate(f"bird{bird}", place, [f"place{place}=={bird}"]) for bird in range(count) for place in versions
-    ]
+    index = [candidate(f"bird{bird}", place, [f"place{place}=={bird}"]) for bird in range(count) for place in versions]
     index += [candidate(f"place{place}", str(bird), []) for place in versions for bird in range(count)]
     return world(index, *((f"plugin{bird}", f"bird{bird}") for bird in range(count)))
 

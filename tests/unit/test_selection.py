@@ -11,11 +11,10 @@ import pytest
 from admission import Declaration, Problem
 from pm.errors import PmError
 from pm.reading import Found
-from pm.reading.settings import Index, Settings
+from pm.reading.settings import Index, Selection, Settings
 from pm.selection import (
     Enabled,
     Profile,
-    Selection,
     allows_lazy_installs,
     enabled_plugins,
     read_profiles,
