@@ -104,6 +104,7 @@ class Universe:
         self._held = {r.name for r in constraints.core.requirements if is_exact(r.specifier)}
         self._sets = {} if sets is None else sets
         self._packages: dict[str, PackageSets] = {}
+        self._candidates: dict[tuple[str, int], Candidate] = {}
         self._arcs: dict[tuple[str, int, str], tuple[Arc, ...]] = {}
         self._preferred: dict[str, int] = {}
 
@@ -161,7 +162,12 @@ class Universe:
 
     def candidate(self, name: str, position: int) -> Candidate | None:
         """Return what is known of one version."""
-        return self.facts.candidate(name, self.package(name).page.versions[position])
+        candidate = self._candidates.get((name, position))
+        if candidate is None:
+            candidate = self.facts.candidate(name, self.package(name).page.versions[position])
+            if candidate is not None:
+                self._candidates[name, position] = candidate
+        return candidate
 
     def arcs(self, name: str, position: int, extra: str = "") -> tuple[Arc, ...]:
         """Return the demands of one version, plain or of one extra.

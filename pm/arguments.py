@@ -157,6 +157,12 @@ def _pm_status(verbs: _Verbs) -> None:
     _verb(verbs, "verify", "is the selected generation what was recorded, byte by byte?")
     repair = _verb(verbs, "repair", "build the recorded lock again, if something is not what was recorded")
     _changes(repair)
+    rollback = _verb(verbs, "rollback", "go back to an earlier generation, without building anything")
+    rollback.add_argument("number", nargs="?", type=int, metavar="N", help="of a generation; by default the one before")
+    rollback.add_argument("--yes", action="store_true", help="other profiles may change as well")
+    _changes(rollback)
+    gc = _verb(verbs, "gc", "delete the generations that nobody needs any more")
+    _changes(gc)
     _verb(verbs, "status", "the selected generation, and everything that is enabled")
 
 

@@ -11,7 +11,6 @@ HOST_NAME = "hermes-agent"
 """The distribution of the host, which a core of any name stands for."""
 _SEGMENT = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 _KEY = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})?")
-_SEPARATORS = re.compile(r"[-_.]+")
 
 
 def is_key(text: str) -> bool:
@@ -34,7 +33,8 @@ KEY_RULE = "a key is `name` or `category/name`, of letters, digits, `-` and `_`,
 
 def canonical_key(key: str) -> str:
     """Return what all spellings of a key share: neither case matters, nor which of `-`, `_` and `.` is written."""
-    return _SEPARATORS.sub("-", key.strip()).lower()
+    text = key.strip().replace("_", "-").replace(".", "-").lower()
+    return re.sub("-+", "-", text) if "--" in text else text
 
 
 def leaf(key: str) -> str:

@@ -266,6 +266,21 @@ def pm_repair(arguments: Namespace, words: Sequence[str]) -> int:
     return call.change("repair", "", lambda course: repair(course, call.wishes()))
 
 
+def pm_rollback(arguments: Namespace, words: Sequence[str]) -> int:
+    """Go back to an earlier generation."""
+    from pm.operations.rolling_back import roll_back
+
+    number, agreed = arguments.number, arguments.yes
+    return Call(arguments, words).change("rollback", "", lambda course: roll_back(course, number, agreed=agreed))
+
+
+def pm_gc(arguments: Namespace, words: Sequence[str]) -> int:
+    """Delete what nobody needs any more."""
+    from pm.operations.collecting import collect
+
+    return Call(arguments, words).change("gc", "", collect)
+
+
 def pm_status(arguments: Namespace, words: Sequence[str]) -> int:
     """Show the selected generation and what is enabled."""
     from pm.overview import safe, status

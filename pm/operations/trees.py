@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pm.atomic import read_json
@@ -53,18 +53,18 @@ def placed(places: Places, digest: str, folder: Path, *, recorded: str | None) -
     stage = _beside(folder)
     copy_plugin(kept_tree(places, digest), stage)
     _carry(own_files(places, folder, recorded), folder, stage)
-    return (Replacement(folder, tree=stage), _noted(places, folder, digest))
+    return (Replacement(folder, tree=stage), noted(places, {folder: digest}))
 
 
 def emptied(places: Places, folder: Path, *, recorded: str) -> tuple[Replacement, ...]:
     """Return the replacement that takes a plugin away, and leaves what it wrote into its folder itself."""
     own = own_files(places, folder, recorded)
     if not own:
-        return (Replacement(folder), _noted(places, folder, ""))
+        return (Replacement(folder), noted(places, {folder: ""}))
     stage = _beside(folder)
     stage.mkdir()
     _carry(own, folder, stage)
-    return (Replacement(folder, tree=stage), _noted(places, folder, ""))
+    return (Replacement(folder, tree=stage), noted(places, {folder: ""}))
 
 
 def discard(replacements: Iterable[Replacement]) -> None:
@@ -79,14 +79,19 @@ def recorded_tree(places: Places, folder: Path, known: str = "") -> str:
     return _installed(places).get(str(folder), known)
 
 
+def kept_digests(places: Places) -> frozenset[str]:
+    """Return the digests of the trees that the manager put into folders: an installed plugin needs its own."""
+    return frozenset(_installed(places).values())
+
+
 def _installed(places: Places) -> dict[str, str]:
     value = read_json(places.trees / _INSTALLED)
     return {str(folder): str(digest) for folder, digest in value.items()} if isinstance(value, dict) else {}
 
 
-def _noted(places: Places, folder: Path, digest: str) -> Replacement:
-    """Return the replacement of the file that says which tree lies where: it changes together with the folder."""
-    trees = {**_installed(places), str(folder): digest}
+def noted(places: Places, digests: Mapping[Path, str]) -> Replacement:
+    """Return the replacement of the file that says which tree lies where: it changes together with the folders."""
+    trees = {**_installed(places), **{str(folder): digest for folder, digest in digests.items()}}
     content = json.dumps({path: tree for path, tree in trees.items() if tree}, indent=2, sort_keys=True)
     return Replacement(places.trees / _INSTALLED, content=content.encode() + b"\n")
 

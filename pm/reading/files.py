@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -38,9 +39,9 @@ def text_of(content: Content, name: str) -> str | Problem | None:
         line = _line(content, content.index(b"\0"))
         return Problem("invalid-declaration", "the file holds NUL bytes: it is not text", name, line)
     try:
-        return content.decode("utf-8-sig").replace("\r\n", "\n")
+        return content.removeprefix(codecs.BOM_UTF8).decode().replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        # The offset of `utf-8-sig` does not count the mark; the number of line ends before it is the same.
+        # The offset does not count the mark; the number of line ends before it is the same.
         return _not_utf8(name, f"byte 0x{error.object[error.start]:02x} is not UTF-8", _line(content, error.start))
 
 

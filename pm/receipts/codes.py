@@ -352,6 +352,20 @@ _CODES = (
         "both files are as they were written",
     ),
     Code(
+        "unknown-generation", "failed",
+        "no generation has this number, or there is none before the selected one",
+        "there is no such earlier state",
+        "look at `hermes pm receipts`, which name the generations that they made",
+        "the number is one of a generation that is there",
+    ),
+    Code(
+        "not-agreed", "failed",
+        "the operation would change another profile as well, and nobody agreed to that",
+        "it would change another profile too",
+        "look at what would change, and say `--yes` if it may",
+        "`--yes` is said",
+    ),
+    Code(
         "unknown-package", "failed",
         "the selected generation holds no package of this name",
         "no package of this name is installed",
@@ -414,7 +428,7 @@ OUTCOMES = {outcome.name: outcome for outcome in _OUTCOMES}
 _USAGE = 2
 _BUSY = 4
 _RESTART = 5
-_MISNAMED = frozenset({"invalid-source", "unknown-package", "unknown-plugin", "unknown-receipt"})
+_MISNAMED = frozenset({"invalid-source", "unknown-generation", "unknown-package", "unknown-plugin", "unknown-receipt"})
 
 
 def code_of(name: str) -> Code:

@@ -289,6 +289,8 @@ WORLD = {
         PmError("unknown-plugin", "there is no plugin `ws-chta` here", hint="`ws-chat` is"),
         PmError("no-patch", "no wider bound of this plugin was confirmed, so there is nothing to write"),
         PmError("invalid-evidence", "`0a1b2c3d4e.facts.json` is not the file that the receipt names"),
+        PmError("unknown-generation", "there is no generation 9", hint="there are 2, 3"),
+        PmError("not-agreed", "other profiles change as well: `work`", hint="say `--yes` if they may"),
         PmError("unknown-package", "`httpz` is not in generation 3", hint="did you mean `httpx`?"),
         PmError("unknown-receipt", "there is no receipt `0a1b`", hint="`hermes pm receipts` lists them"),
         PmError("invalid-source", "`./ws-chta` is not there", hint="a source is a folder or an archive"),

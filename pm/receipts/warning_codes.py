@@ -285,6 +285,16 @@ _WARNINGS = (
         "an index serves other bytes under the name of a file that was locked before",
         "ask whoever runs the index; a release is not published twice",
     ),
+    WarningCode(
+        "collected",
+        "what was deleted, or would be, and how many bytes that frees",
+        "nothing",
+    ),
+    WarningCode(
+        "profile-changes",
+        "going back switches a plugin of a profile on or off",
+        "nothing, if that is what was meant",
+    ),
 )
 
 WARNINGS = {code.name: code for code in _WARNINGS}

@@ -73,7 +73,7 @@ def test_the_verdict_agrees_with_brute_force_on_many_worlds(kind: Callable[[int]
 
 
 def _named(reason: Reason) -> list[tuple[str, str]]:
-    requirements = [demand.requirement for demand in reason.demands]
+    requirements = dict.fromkeys(demand.requirement for demand in reason.demands)
     return [(r.origin.owner.name if r.origin.owner.kind == "plugin" else "core", r.text) for r in requirements]
 
 
@@ -113,7 +113,7 @@ def test_proofs_are_sufficient_and_minimal_on_many_worlds(policy: str) -> None:
 def test_no_requirement_is_in_two_proofs(seed: int, policy: str) -> None:
     decision = _decided(any_world(seed), policy)
     reasons = decision.reasons if isinstance(decision, Refused) else ()
-    named = [demand.requirement for reason in reasons for demand in reason.demands]
+    named = [root for reason in reasons for root in dict.fromkeys(demand.requirement for demand in reason.demands)]
     assert len(named) == len(set(named))
 
 

@@ -42,7 +42,14 @@ def test_there_is_an_example_for_every_code_and_every_outcome() -> None:
     assert set(NAMES) == set(CODES) | set(OUTCOMES)
 
 
-EXIT_OF_ITS_OWN = {"busy": 4, "invalid-source": 2, "unknown-package": 2, "unknown-plugin": 2, "unknown-receipt": 2}
+EXIT_OF_ITS_OWN = {
+    "busy": 4,
+    "invalid-source": 2,
+    "unknown-generation": 2,
+    "unknown-package": 2,
+    "unknown-plugin": 2,
+    "unknown-receipt": 2,
+}
 
 
 @pytest.mark.parametrize("name", NAMES)

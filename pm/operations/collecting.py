@@ -1,0 +1,146 @@
+"""Delete the generations that nobody needs any more, and what only they needed."""
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from admission import Problem
+from pm.environments import discard_environment
+from pm.errors import PmError
+from pm.generations import numbers
+from pm.leases import exclusively, leased
+from pm.operations.course import Course, Result
+from pm.operations.trees import kept_digests
+from pm.places import Places
+from pm.pointer import read_pointer
+from pm.receipts.receipt import Done
+from pm.records import Record, read_record
+from pm.selection import read_selection
+
+_GONE = ".gone-"
+"""In the name of what is being deleted: a rename comes first, so that nothing half deleted has a number."""
+
+
+class Needed(NamedTuple):
+    """What stays."""
+
+    records: frozenset[int]
+    environments: frozenset[int]
+    trees: frozenset[str]
+    wheels: frozenset[str]
+    """Names of folders below `wheels`."""
+
+
+def collect(course: Course) -> Result:
+    """Keep what is selected, what something runs in, and the newest `pm.keep_generations`; the rest goes.
+
+    A dry run only says what would go. Raise `PmError` (`drift`) if nobody can tell what is selected.
+    """
+    places = course.places
+    needed = _needed(places)
+    freed = 0
+    for path in sorted(_unneeded(places, needed)):
+        size = _bytes(path)
+        if not course.operation.dry_run and not _deleted(places, path):
+            continue
+        freed += size
+        course.note(Problem("collected", f"`{path.relative_to(places.state)}`, {_shown(size)}"))
+    course.note(Problem("collected", f"{_shown(freed)} in all"))
+    return Done("collected")
+
+
+def _needed(places: Places) -> Needed:
+    settings = read_selection(places.root).settings
+    pointer = read_pointer(places)
+    known = {number: record for number in set(numbers(places)) if (record := _record(places, number)) is not None}
+    newest = sorted(known, reverse=True)[: settings.keep_generations]
+    running = set(leased(places.locks))
+    kept = {number for number in known if number in newest or known[number].environment in running}
+    kept |= {pointer.generation} if pointer is not None else set()
+    records = [known[number] for number in kept if number in known]
+    environments = {record.environment for record in records} | running
+    environments |= {pointer.environment} if pointer is not None else set()
+    return Needed(
+        records=frozenset(kept),
+        environments=frozenset(environments),
+        trees=frozenset({member.tree_digest for record in records for member in record.members}) | kept_digests(places),
+        wheels=frozenset(
+            PurePosixPath(pin.artifact.path).parts[-2]
+            for record in records
+            for pin in record.lock.pins
+            if pin.artifact.path
+        ),
+    )
+
+
+def _record(places: Places, number: int) -> Record | None:
+    """Return a generation's record; `None` for one that is missing or damaged, which nothing can go back to."""
+    try:
+        return read_record(places, number)
+    except PmError:
+        return None
+
+
+def _unneeded(places: Places, needed: Needed) -> Iterator[Path]:
+    for path in _inside(places.generations):
+        stem = path.name.removesuffix(".json")
+        number = int(stem) if stem.isdecimal() else None
+        is_record = path.suffix == ".json"
+        if (number is None and _GONE in path.name) or (
+            number is not None and number not in (needed.records if is_record else needed.environments)
+        ):
+            yield path
+    yield from (path for path in _inside(places.state / "pycache") if not _is_kept(path.name, needed.environments))
+    yield from (path for path in _inside(places.trees) if path.is_dir() and f"sha256:{path.name}" not in needed.trees)
+    yield from (path for path in _inside(places.wheels) if path.is_dir() and path.name not in needed.wheels)
+
+
+def _is_kept(name: str, kept: Iterable[int]) -> bool:
+    return name.isdecimal() and int(name) in set(kept)
+
+
+def _inside(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _deleted(places: Places, path: Path) -> bool:
+    """Delete what nobody needs; an environment only while nobody can start in it. Say whether it is gone."""
+    if path.parent != places.generations or not path.name.isdecimal():
+        _remove(path)
+        return True
+    number = int(path.name)
+    with exclusively(places, number) as alone:
+        pointer = read_pointer(places)
+        if not alone or (pointer is not None and pointer.environment == number):
+            return False
+        gone = path.with_name(f"{_GONE}{path.name}-{os.urandom(4).hex()}")
+        path.chmod(0o755)
+        path.rename(gone)
+        _remove(gone)
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        discard_environment(path)
+    else:
+        path.unlink(missing_ok=True)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _bytes(path: Path) -> int:
+    """Return what deleting a path frees: files that have another name elsewhere, in uv's cache, free nothing."""
+    if not path.is_dir() or path.is_symlink():
+        return path.lstat().st_size
+    total = 0
+    for folder, _, files in os.walk(path):
+        for name in files:
+            status = os.lstat(os.path.join(folder, name))  # noqa: PTH118 - a Path for each of many files costs more
+            total += status.st_size if status.st_nlink == 1 else 0
+    return total
+
+
+def _shown(size: int) -> str:
+    return f"{size / 1_000_000:.1f} MB" if size >= 100_000 else f"{size / 1000:.1f} kB"  # noqa: PLR2004 - where MB read better

@@ -1,0 +1,141 @@
+"""Go back to an earlier generation: environment, plugin folders and what each profile selects, together and unbuilt."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from admission import Problem
+from pm.config_edit import Change, Disable, Enable, edit_config, locked_config
+from pm.environments import check_environment
+from pm.errors import PmError
+from pm.generations import numbers
+from pm.installed import stamp
+from pm.interpreter import describe_interpreter
+from pm.names import same_key
+from pm.operations.admitting import selected as say_selected
+from pm.operations.course import Course, Result, plugin_of
+from pm.operations.trees import discard, kept_tree, noted, placed, recorded_tree
+from pm.operations.verifying import selected
+from pm.receipts.receipt import Done
+from pm.records import Member, Record, pointer_to_json, read_record
+from pm.selection import read_profiles
+from pm.transaction import Replacement, commit
+
+
+def roll_back(course: Course, number: int | None, *, agreed: bool) -> Result:
+    """Select an earlier generation again, by default the one before; nothing is resolved or built.
+
+    Where another profile than this one would change, that must be agreed to. Raise `PmError` (`unknown-generation`,
+    `drift` for one that is not what it was, `not-agreed`); then everything stays.
+    """
+    record = selected(course)
+    target = _target(course, record, number)
+    if target.generation == record.generation:
+        return Done("unchanged")
+    course.know(plugins=tuple(plugin_of(member) for member in target.members), core=target.lock.core)
+    moved = tuple(_moved(course, record, target))
+    _check(course, target, moved)
+    changes = dict(_changes(course, record, target))
+    others = sorted(name for name, (_, edits) in changes.items() if edits and name != course.places.profile)
+    for name, (_, edits) in sorted(changes.items()):
+        for edit in edits:
+            verb = "on" if isinstance(edit, Enable) else "off"
+            course.note(Problem("profile-changes", f"the profile `{name}` switches `{_key(edit)}` {verb}"))
+    if others and not agreed:
+        names = ", ".join(f"`{name}`" for name in others)
+        raise PmError("not-agreed", f"other profiles change as well: {names}", hint="say `--yes` if they may")
+    if not course.operation.dry_run:
+        _go(course, target, moved, [(home, edits) for home, edits in changes.values() if edits])
+    say_selected(course, record, target)
+    return Done("rolled-back", target.lock)
+
+
+def _target(course: Course, record: Record, number: int | None) -> Record:
+    places = course.places
+    known = sorted(set(numbers(places)))
+    if number is None:
+        earlier = [n for n in known if n < record.generation and places.record(n).exists()]
+        if not earlier:
+            raise PmError("unknown-generation", f"there is no generation before {record.generation}")
+        number = earlier[-1]
+    if not places.record(number).exists():
+        there = ", ".join(str(n) for n in known if places.record(n).exists())
+        raise PmError("unknown-generation", f"there is no generation {number}", hint=f"there are {there}")
+    return read_record(places, number)
+
+
+def _check(course: Course, target: Record, moved: Sequence[tuple[Member, str]]) -> None:
+    """Raise if the environment is not what its lock says, or a plugin's files of then are not kept."""
+    folder = course.places.generation(target.environment)
+    if not folder.is_dir():
+        raise PmError("drift", f"the environment of generation {target.generation} is gone", file=str(folder))
+    interpreter = describe_interpreter(Path(target.interpreter), course.places.cache)
+    faults = [fault for fault in check_environment(folder, target.lock, interpreter) if fault.code == "drift"]
+    if faults:
+        message = f"generation {target.generation} is not what it was: {faults[0].message}"
+        raise PmError("drift", message, file=str(folder), hint="take another one, or stay")
+    for member, _ in moved:
+        if not kept_tree(course.places, member.tree_digest).is_dir():
+            raise PmError("drift", f"the files that `{member.key}` had then are not kept any more", file=member.root)
+
+
+def _moved(course: Course, record: Record, target: Record) -> Iterator[tuple[Member, str]]:
+    """Yield the plugins whose folder holds another tree now than then, with the digest of what it holds."""
+    known = {member.root: member.tree_digest for member in record.members}
+    for member in target.members:
+        if member.source == "user" and member.tree_digest:
+            now = recorded_tree(course.places, Path(member.root), known.get(member.root, ""))
+            if now != member.tree_digest or not Path(member.root).is_dir():
+                yield member, now
+
+
+def _changes(course: Course, record: Record, target: Record) -> Iterator[tuple[str, tuple[Path, tuple[Change, ...]]]]:
+    """Yield for each profile what its config must switch on and off, so that it selects what it selected then."""
+    for profile in read_profiles(course.places.root):
+        if profile.selection is None:
+            raise profile.error or PmError("config-unreadable", f"the config of `{profile.name}` cannot be read")
+        then = [member for member in target.members if profile.name in member.profiles]
+        now = [member for member in record.members if profile.name in member.profiles]
+        enabled = profile.selection.enabled
+        on = (Enable(member.key) for member in then if not any(same_key(member.key, text) for text in enabled))
+        off = (Disable(member.key) for member in now if not any(same_key(member.key, other.key) for other in then))
+        yield profile.name, (profile.home, (*on, *off))
+
+
+def _key(change: Change) -> str:
+    return change.key if isinstance(change, Enable | Disable) else ""
+
+
+def _go(
+    course: Course,
+    target: Record,
+    moved: Sequence[tuple[Member, str]],
+    edits: Sequence[tuple[Path, tuple[Change, ...]]],
+) -> None:
+    places = course.places
+    folder = places.generation(target.environment)
+    pointer = pointer_to_json(target, path=str(folder), stamp=stamp(folder))
+    trees: list[Replacement] = []
+    try:
+        for member, now in moved:
+            place = Path(member.root)
+            trees.append(placed(places, member.tree_digest, place, recorded=now)[0])
+        digests = {Path(member.root): member.tree_digest for member, _ in moved}
+        with course.phase("commit"), ExitStack() as stack:
+            configs = []
+            for home, changes in edits:
+                config = stack.enter_context(locked_config(home))
+                content = edit_config(config.path, changes)
+                expected = _digest(config.content) if config.content is not None else ""
+                configs.append(Replacement(config.path, content=content, expected=expected))
+            content = (json.dumps(pointer, indent=2, sort_keys=True) + "\n").encode()
+            kept = [noted(places, digests)] if digests else []
+            commit(places, [*configs, *trees, *kept], content, operation="rollback")
+    finally:
+        discard(trees)
+
+
+def _digest(content: bytes) -> str:
+    return "sha256:" + hashlib.sha256(content).hexdigest()

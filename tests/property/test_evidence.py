@@ -1,0 +1,63 @@
+"""A verdict that is decided again from its evidence is the same verdict, whatever it is."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from admission import Admitted, Decision, Facts, Policy, Question, Refused, decide
+from fixtures.worlds import any_world, some_pins
+from pm.evidence import evidence_of, read_evidence
+
+_SEEDS = st.integers(0, 2**32)
+_POLICIES = st.sampled_from(["default", "direct-opt-in"])
+_DAYS = ["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z", ""]
+
+
+def _said(decision: Decision) -> object:
+    """Return everything that a decision says, but where files of the index lie."""
+    if isinstance(decision, Admitted):
+        pins = [(pin.name, pin.version, pin.extras, pin.owners, pin.edges) for pin in decision.lock.pins]
+        return pins, decision.lock.fingerprint, decision.warnings, decision.search
+    return decision
+
+
+def _in_quarantine(question: Question, facts: Facts, days: list[str]) -> tuple[Question, Facts]:
+    """Return the question with a quarantine, and pages whose versions came on some of the days."""
+    policy = question.constraints.policy._replace(exclude_newer="2 days", not_after=_DAYS[1])
+    pages = {
+        name: page._replace(uploaded=tuple(days[i % len(days)] for i, _ in enumerate(page.versions)))
+        for name, page in facts.pages.items()
+    }
+    constraints = question.constraints._replace(policy=policy)
+    return question._replace(constraints=constraints), facts._replace(pages=pages)
+
+
+@given(_SEEDS, _POLICIES)
+def test_it_is_the_same_verdict(seed: int, policy: str) -> None:
+    world = any_world(seed)
+    question = world.question(policy=Policy(prerelease=policy), pins=some_pins(world, seed))
+    again = decide(*read_evidence(evidence_of(question, world.facts)))
+    assert _said(again) == _said(decide(question, world.facts))
+
+
+@given(_SEEDS, st.lists(st.sampled_from(_DAYS), min_size=1, max_size=5))
+def test_it_is_the_same_verdict_under_a_quarantine(seed: int, days: list[str]) -> None:
+    world = any_world(seed)
+    question, facts = _in_quarantine(world.question(pins=some_pins(world, seed)), world.facts, days)
+    again = decide(*read_evidence(evidence_of(question, facts)))
+    assert _said(again) == _said(decide(question, facts))
+
+
+@given(_SEEDS)
+def test_evidence_of_evidence_is_the_same_text(seed: int) -> None:
+    world = any_world(seed)
+    text = evidence_of(world.question(), world.facts)
+    assert evidence_of(*read_evidence(text)) == text
+
+
+@given(_SEEDS)
+def test_a_refusal_needs_no_more_than_its_evidence_to_be_refused_again(seed: int) -> None:
+    world = any_world(seed)
+    decision = decide(world.question(), world.facts)
+    question, facts = read_evidence(evidence_of(world.question(), world.facts))
+    assert isinstance(decide(question, facts), Refused) == isinstance(decision, Refused)
+    assert facts.pages.keys() <= world.facts.pages.keys()

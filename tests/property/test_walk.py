@@ -1,0 +1,96 @@
+"""A solution that the way down finds without a search follows the rule of preference: kept first, then the newest."""
+
+from collections.abc import Mapping
+
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from admission import Admitted, Question, decide
+from admission.assignment import reachable
+from admission.frontier import frontier
+from admission.gates import root_requirements
+from admission.universe import Universe
+from fixtures.worlds import World, any_world, demands_in, shuffled, some_pins
+
+_SEEDS = st.integers(0, 2**32)
+
+
+def _found_without_search(question: Question, world: World) -> dict[str, str]:
+    """Return the solution that the way down leads to, as names and versions; empty if a search has to begin."""
+    universe = Universe(world.facts, question.constraints, root_requirements(question.constraints), question.pins)
+    likely = frontier(universe, universe.roots).likely
+    reached = reachable(universe, universe.roots, likely) if likely else None
+    return {name: world.facts.pages[name].versions[likely[name]] for name in reached or ()}
+
+
+def _locked(question: Question, world: World) -> dict[str, str]:
+    """Return what is admitted, as names and versions; nothing if nothing is."""
+    decision = decide(question, world.facts)
+    return decision.lock.versions() if isinstance(decision, Admitted) else {}
+
+
+def _with_preferences(question: Question, preferences: Mapping[str, str]) -> Question:
+    constraints = question.constraints
+    return question._replace(constraints=constraints._replace(core=constraints.core._replace(preferences=preferences)))
+
+
+def _first(world: World, name: str, chosen: dict[str, str], question: Question) -> str:
+    """Return the version that the rule of preference takes of those that everybody who asks for it accepts."""
+    known = world.facts.pages[name]
+    asked = [edge for edge in demands_in(world, chosen) if edge.name == name]
+    accepted = [v for v in known.versions if all(_accepts(edge.specifier, v) for edge in asked)]
+    pinned = any(edge.specifier.startswith("==") for edge in asked)
+    opted_in = any(
+        SpecifierSet(requirement.specifier).prereleases
+        for requirement in root_requirements(question.constraints)
+        if requirement.name == name
+    ) or all(Version(v).is_prerelease for v in known.versions)
+    excluded = {known.versions[position]: exclusion.code for position, exclusion in known.excluded.items()}
+    free = [v for v in accepted if v not in excluded and (opted_in or not Version(v).is_prerelease)]
+    usable = [v for v in accepted if excluded.get(v, "yanked-only") == "yanked-only" and (v in free or pinned)]
+    preferred = question.constraints.core.preferences.get(name)
+
+    def rank(version: str) -> tuple[bool, bool, bool, Version]:
+        is_preferred = preferred is not None and _accepts(preferred, version) and version in free
+        return question.pins.get(name) == version, is_preferred, version in free, Version(version)
+
+    return max(usable, key=rank)
+
+
+def _accepts(specifier: str, version: str) -> bool:
+    return SpecifierSet(specifier).contains(version, prereleases=True)
+
+
+@given(_SEEDS)
+def test_each_package_is_at_the_first_version_that_everybody_accepts(seed: int) -> None:
+    world = any_world(seed)
+    preferences = {name: f"=={version}" for name, version in some_pins(world, seed + 1).items()}
+    question = _with_preferences(world.question(pins=some_pins(world, seed)), preferences)
+    chosen = _found_without_search(question, world)
+    assert {name: _first(world, name, chosen, question) for name in chosen} == chosen
+
+
+@given(_SEEDS)
+def test_what_it_leads_to_is_the_verdict(seed: int) -> None:
+    world = any_world(seed)
+    question = world.question(pins=some_pins(world, seed))
+    chosen = _found_without_search(question, world)
+    assert not chosen or _locked(question, world) == chosen
+
+
+@given(_SEEDS, st.integers(0, 9))
+def test_it_leads_to_the_same_in_every_order(seed: int, order: int) -> None:
+    world = any_world(seed)
+    other = shuffled(world, order)
+    pins = some_pins(world, seed)
+    expected = _found_without_search(world.question(pins=pins), world)
+    assert _found_without_search(other.question(pins=pins), other) == expected
+
+
+@given(_SEEDS)
+def test_a_lock_that_holds_is_kept_to_the_last_version(seed: int) -> None:
+    world = any_world(seed)
+    locked = _locked(world.question(), world)
+    assert _locked(world.question(pins=locked), world) == locked
