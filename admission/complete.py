@@ -21,6 +21,8 @@ __all__ = ["Leaf", "Verdict", "decide_completely", "roots_of"]
 
 _ABSENT = 1
 _PRESENT = 2
+_SHORT_HISTORY = 8
+"""Versions that a package may have for all of them to be read for one that pins a pre-release or a yanked version."""
 
 
 class Leaf(NamedTuple):
@@ -358,15 +360,24 @@ class _Solver:
             return None
 
     def _walls(self, reach: _Reach, closed: str = "", position: int = -1) -> dict[str, int]:
-        """Return the values of what is reached that lead to nothing else, and do not pin a version of the closed."""
+        """Return the values of what is reached that lead to nothing else, and do not pin a version of the closed.
+
+        Who is unread may ask for anything. But nobody reads a long history in the hope that something old in it pins a
+        pre-release: of such a package that counts which must be read anyway, and for a pin only its own word.
+        """
         walls = {}
         for name, extras in reach.extras.items():
-            if name != closed:
-                walls[name] = self._full[name]
-                for place in bits(self._full[name] >> 1):
-                    demands = [self._demands(name, place, extra) for extra in extras]
-                    if any(d is None or _leads_out(d, reach) or _pins(d, closed, position) for d in demands):
-                        walls[name] &= ~(2 << place)
+            if name == closed:
+                continue
+            is_long = len(self._universe.package(name).page.versions) > _SHORT_HISTORY
+            walls[name] = self._full[name]
+            for place in bits(self._full[name] >> 1):
+                asked = [self._demands(name, place, extra) for extra in extras]
+                known = [demands for demands in asked if demands is not None]
+                leads_out = not (closed and is_long) and any(_leads_out(demands, reach) for demands in known)
+                is_hope = not is_long and len(known) < len(asked)
+                if leads_out or is_hope or any(_pins(demands, closed, position) for demands in known):
+                    walls[name] &= ~(2 << place)
         return walls
 
     def _pinned(self, name: str) -> int:

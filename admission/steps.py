@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from admission.decision import Admitted, Demand, Reason, Refused, Step
 from admission.question import Core, Member, Policy, Question, declaration_digest
-from admission.requirement import Owner, Requirement
+from admission.requirement import InvalidRequirementText, Owner, Requirement, parse_requirement, parse_specifier
 from admission.widening import widened
 from lockfiles import Lock
 from lockfiles.subset import changes
@@ -19,7 +19,11 @@ __all__ = ["Proposal", "confirmed", "narrowed", "proposals", "suggested"]
 
 MOST = 12
 """Proposals for one refusal."""
-_WITH_NAME = re.compile(r"\s*[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?:\s*\[[^\]]*\])?")
+_WRITTEN = re.compile(
+    r"(?P<name>\s*[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?:\s*\[[^\]]*\])?)(?P<before>\s*\(?\s*)"
+    r"(?P<bounds>[^();]*?)(?P<after>\s*\)?\s*)(?P<marker>(?:;.*)?)",
+    re.DOTALL,
+)
 
 
 class Proposal(NamedTuple):
@@ -55,9 +59,10 @@ def narrowed(proposal: Proposal, admitted: Admitted) -> Proposal | None:
     version = admitted.lock.versions().get(line.name)
     if version is None:
         return None
-    specifier = widened(line.specifier, version)
-    text = _rewritten(line, specifier)
-    other = line._replace(specifier=specifier, text=text)
+    text = _rewritten(line, version)
+    other = parse_requirement(text, line.origin)
+    if other.specifier == line.specifier:
+        return None
     question = _with_line(proposal.question, line._replace(specifier="", text=line.text), other)
     place = f"{line.origin.file}:{line.origin.line}" if line.origin.line else line.origin.file or line.origin.key
     explanation = f"write `{text}` instead of `{line.text or line.canonical}` in {place}"
@@ -112,13 +117,24 @@ def _member(member: Member, requirements: tuple[Requirement, ...]) -> Member:
     return member._replace(declaration=declaration, digest=declaration_digest(declaration))
 
 
-def _rewritten(line: Requirement, specifier: str) -> str:
-    """Return the author's line with other bounds: name, extras and marker stay as they are written."""
-    written = line.text or line.canonical
-    name = _WITH_NAME.match(written)
-    head = name[0].strip() if name else line.name
-    marker = f"; {line.marker}" if line.marker else ""
-    return f"{head}{specifier}{marker}"
+def _rewritten(line: Requirement, version: str) -> str:
+    """Return the author's line with bounds that accept a version; everything else stays as it is written."""
+    written = _WRITTEN.fullmatch(line.text)
+    if written is None or not _means(written["bounds"], line.specifier):
+        written = _WRITTEN.fullmatch(line.canonical)
+    if written is None:
+        message = f"`{line.canonical}` is not written as a requirement"
+        raise AssertionError(message)
+    name, before, bounds, after, marker = written.groups()
+    wider = widened(bounds, version)
+    return f"{name}{before}{wider}{after}{marker}" if wider else f"{name}{after.replace(')', '')}{marker}".rstrip()
+
+
+def _means(bounds: str, specifier: str) -> bool:
+    try:
+        return parse_specifier(bounds) == specifier
+    except InvalidRequirementText:
+        return False
 
 
 # -- newer cores

@@ -18,7 +18,7 @@ _LEAVERS = st.sampled_from(["a", "b", "c", "nobody"])
 
 
 def _left(seed: int, policy: str, leaver: str) -> tuple[World, dict[str, str]]:
-    """Return a world without one of its plugins, and what a lock of all leaves to it; no plugins if there is no lock."""
+    """Return a world without one of its plugins, and what a lock of all leaves to it; nothing without a lock."""
     world = any_world(seed)
     decision = decide(world.question(policy=Policy(prerelease=policy)), world.facts)
     if not isinstance(decision, Admitted):

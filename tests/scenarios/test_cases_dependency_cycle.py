@@ -1,4 +1,4 @@
-"""Packages and plugins that need each other in a circle are decided like all others, and a circle that breaks is shown."""
+"""Packages and plugins that need each other in a circle are decided like all others, and a broken circle is shown."""
 
 from __future__ import annotations
 

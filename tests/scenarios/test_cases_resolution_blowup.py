@@ -196,7 +196,7 @@ class Reader:
 
 @pytest.mark.parametrize("count", [10, 30])
 def test_to_show_that_a_proof_is_minimal_many_releases_are_read_in_few_rounds(count: int) -> None:
-    """A refusal is explained within four rounds of questions to an index, so each has to ask for more than one release."""
+    """A refusal is explained within four rounds of questions, so each has to ask for more than one release."""
     histories = [candidate("loreconvo", "1.0", ["packaging==25.0", "transformers"])]
     histories += [
         candidate("transformers", f"4.{number}", ["packaging<25" if number else "packaging"]) for number in range(count)
@@ -210,3 +210,33 @@ def test_to_show_that_a_proof_is_minimal_many_releases_are_read_in_few_rounds(co
         ("core-conflict", ["lore: loreconvo==1.0 → packaging==25.0", "demo-core: packaging==26.0"], True)
     ]
     assert len([purpose for purpose, _ in reader.rounds if purpose == "proof"]) <= 4
+
+
+def test_nobody_reads_long_histories_in_the_hope_that_something_old_pins_a_prerelease() -> None:
+    """Each of twenty packages has sixty releases, any of which might pin it; what must be read anyway decides."""
+    names = [f"lib{number}" for number in range(20)]
+    numbers = [f"{number}.0" for number in range(60)]
+    index = [
+        candidate(name, number, [f"{other}>=1" for other in names[place + 1 : place + 3]])
+        for place, name in enumerate(names)
+        for number in numbers
+    ]
+    index += released("wire", ["6.0", "7.0", "7.1rc1", "7.1rc2"], "")
+    hoping = world(index, ("core", "lib0"), ("core", "lib1<40"), ("stream", "wire>7"))
+    reader = Reader(hoping)
+    decision = reader.answer(hoping.question()._replace(budget=FEW))
+    assert isinstance(decision, Refused)
+    assert proofs(decision) == [("prerelease-only", ["stream: wire>7"], True)]
+    assert sum(count for _, count in reader.rounds) <= 3 * len(names)
+
+
+def test_the_release_that_is_chosen_anyway_may_pin_a_prerelease_for_others() -> None:
+    index = [
+        *released("semantic", ["0.20", "0.50b0", "0.66b2"], ""),
+        candidate("telemetry", "1.29", ["semantic==0.50b0"]),
+        *released("telemetry", [f"1.{number}" for number in range(30, 60)], "semantic==0.66b2"),
+    ]
+    pinned = world(index, ("traces", "telemetry"), ("metrics", "semantic<0.60,>0.40"))
+    decision = Reader(pinned).answer(pinned.question())
+    assert isinstance(decision, Admitted)
+    assert decision.lock.versions() == {"semantic": "0.50b0", "telemetry": "1.29"}

@@ -188,3 +188,25 @@ def test_slips_in_bounds_are_mended(text: str, expected: str) -> None:
 )
 def test_a_marker_loses_its_extra_and_keeps_its_meaning(marker: str, extra: str, expected: str) -> None:
     assert without_extra(marker, extra) == expected
+
+
+def test_what_plainly_stands_behind_other_extras_need_not_be_read() -> None:
+    lines = (
+        "Requires-Dist: plain",
+        "Requires-Dist: asked; extra == 'Fa_st'",
+        "Requires-Dist: other; extra == 'slow'",
+        "Requires-Dist: unreadable ===; extra == 'slow'",
+        "Requires-Dist: both; extra == 'slow' or python_version >= '3'",
+        "Requires-Dist: unless; extra != 'slow'",
+    )
+    content = "\n".join(["Metadata-Version: 2.1", "Name: demo", "Version: 1.0", *lines])
+    judge = Judge(LINUX_311)
+    read = judge.candidate(
+        content.encode(), name="demo", version="1.0", artifact=_ARTIFACT, index="", extras=("fa-st",)
+    )
+    assert [(edge.name, edge.extra) for edge in read.requires] == [
+        ("asked", "fa-st"),
+        ("both", ""),
+        ("plain", ""),
+        ("unless", ""),
+    ]

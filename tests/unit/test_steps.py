@@ -1,0 +1,142 @@
+"""Ways out of a refusal: what is proposed, in which order, with which exact text, and what it would change."""
+
+from admission import Core, Exclusion, Facts, Owner, Policy, Question, Step, parse_requirement
+from admission.requirement import Origin
+from fixtures.ways_out import steps_of
+from fixtures.worlds import World, candidate, page
+from lockfiles import Artifact, Lock, Pin
+
+
+def _facts(**versions: list[str]) -> Facts:
+    """Return packages with versions that need nothing."""
+    return Facts(
+        {name: page(name, known) for name, known in versions.items()},
+        {name: {version: candidate(name, version, []) for version in known} for name, known in versions.items()},
+    )
+
+
+def _asked(world: World, candidate_key: str = "", policy: Policy | None = None) -> Question:
+    return world.question(policy=policy or Policy())._replace(candidate=candidate_key)
+
+
+def _told(steps: list[Step]) -> list[tuple[str, str, str, bool]]:
+    return [(step.action, step.subject, step.value, step.confirmed) for step in steps]
+
+
+def test_the_line_of_the_candidate_is_widened_to_what_the_core_pins() -> None:
+    world = World(_facts(httpx=["0.27", "0.28.1", "0.29"]), (("core", "httpx==0.28.1"), ("new", "httpx >=0.29, <1")))
+    assert steps_of(_asked(world, "new"), world.facts) == [
+        Step(
+            "widen",
+            "new",
+            "write `httpx >=0.28.1, <1` instead of `httpx >=0.29, <1` in pyproject.toml:1",
+            value="httpx >=0.28.1, <1",
+            confirmed=True,
+            effect=("+ httpx 0.28.1",),
+        )
+    ]
+
+
+def test_name_extras_marker_and_their_quotes_stay_as_they_are_written() -> None:
+    written = "HTTPX [Socks] (<0.28) ; python_version < '4'"
+    world = World(_facts(httpx=["0.27", "0.28.1"]), (("core", "httpx==0.28.1"), ("new", written)))
+    [step] = steps_of(_asked(world, "new"), world.facts)
+    assert step.value == "HTTPX [Socks] (<0.29) ; python_version < '4'"
+
+
+def test_a_bound_that_has_to_go_leaves_nothing_behind() -> None:
+    world = World(_facts(a=["1"], b=["1"]), (("core", "a==1"), ("new", "a (!=1); python_version<'4'")))
+    [step] = steps_of(_asked(world, "new"), world.facts)
+    assert step.value == "a; python_version<'4'"
+
+
+def test_the_line_of_the_candidate_comes_before_those_of_others_and_who_may_be_left_out_last() -> None:
+    world = World(_facts(a=["1", "2", "3"]), (("old", "a<2"), ("new", "a>=2.5")))
+    assert _told(steps_of(_asked(world, "new"), world.facts)) == [
+        ("widen", "new", "a>=1", True),
+        ("widen", "old", "a<4", True),
+        ("leave-out", "old", "", True),
+    ]
+
+
+def test_nobody_is_left_out_of_a_set_to_let_the_candidate_in_but_the_others() -> None:
+    world = World(_facts(a=["1", "2"]), (("old", "a==1"), ("new", "a==2"), ("far", "a")))
+    assert [step.subject for step in steps_of(_asked(world, "new"), world.facts) if step.action == "leave-out"] == [
+        "old"
+    ]
+
+
+def test_what_a_dry_run_refutes_is_not_offered() -> None:
+    facts = _facts(a=["1", "2"], b=["1", "2"])
+    world = World(facts, (("core", "a==1"), ("core", "b==1"), ("new", "a==2"), ("new", "b==2")))
+    assert steps_of(_asked(world, "new"), facts) == []
+
+
+def test_a_bound_of_a_package_further_down_is_not_the_authors_to_widen() -> None:
+    known = _facts(low=["1", "2"])
+    facts = Facts(
+        {**known.pages, "high": page("high", ["1", "2"])},
+        {**known.candidates, "high": {v: candidate("high", v, [f"low=={v}"]) for v in ("1", "2")}},
+    )
+    world = World(facts, (("core", "low==1"), ("new", "high>=2")))
+    assert _told(steps_of(_asked(world, "new"), facts)) == [("widen", "new", "high>=1", True)]
+
+
+def test_newer_cores_are_tried_where_the_core_takes_part() -> None:
+    world = World(_facts(a=["1", "2"]), (("core", "a==1"), ("new", "a>=2")))
+    own = Origin(Owner("core", "demo-core"), "METADATA")
+    cores = [
+        Core("demo-core", version, (parse_requirement(text, own),), extras=("web",))
+        for version, text in (("3.0", "a==1"), ("2.0", "a>=1"))
+    ]
+    assert _told(steps_of(_asked(world, "new"), world.facts, cores=cores)) == [
+        ("widen", "new", "a>=1", True),
+        ("update-core", "demo-core", "demo-core[web]==2.0", True),
+    ]
+
+
+def test_newer_cores_are_not_tried_where_plugins_alone_are_in_each_others_way() -> None:
+    world = World(_facts(a=["1", "2"]), (("old", "a==1"), ("new", "a==2")))
+    assert "update-core" not in [
+        step.action for step in steps_of(_asked(world, "new"), world.facts, cores=[Core("demo-core", "2.0")])
+    ]
+
+
+def test_a_prerelease_is_allowed_by_name() -> None:
+    facts = _facts(a=["1", "2rc1"])
+    world = World(facts, (("new", "a>=1.5"),))
+    assert _told(steps_of(_asked(world, "new"), facts)) == [
+        ("widen", "new", "a>=1", True),
+        ("allow-prerelease", "a", "", True),
+    ]
+
+
+def test_the_quarantine_is_lifted_only_by_a_step_of_its_own() -> None:
+    known = _facts(a=["1", "2"])
+    uploaded = ("2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z")
+    facts = known._replace(pages={"a": known.pages["a"]._replace(uploaded=uploaded)})
+    policy = Policy(exclude_newer="2026-02-01T00:00:00Z", not_after="2026-02-01T00:00:00Z")
+    world = World(facts, (("new", "a>=2"),))
+    assert _told(steps_of(_asked(world, "new", policy), facts)) == [
+        ("widen", "new", "a>=1", True),
+        ("allow-newer", "a", "off", True),
+    ]
+
+
+def test_a_build_is_a_suggestion_because_what_it_needs_is_only_known_afterwards() -> None:
+    facts = Facts({"a": page("a", ["1"], {"1": Exclusion("build-needs-consent", "only a source distribution")})}, {})
+    world = World(facts, (("new", "a"),))
+    [step] = steps_of(_asked(world, "new"), facts)
+    assert (step.action, step.confirmed, step.effect, step.when) == ("allow-build", False, (), "it is built")
+
+
+def test_the_effect_is_told_against_what_is_locked_now() -> None:
+    facts = _facts(a=["1", "2"], b=["1"], c=["1"])
+    before = Lock(tuple(Pin(name, "1", Artifact(f"{name}.whl", "0" * 64), owners=()) for name in ("a", "b")))
+    world = World(facts, (("old", "a==1"), ("new", "a==2"), ("new", "c")))
+    steps = steps_of(_asked(world, "new"), facts, before=before)
+    assert [(step.value or step.subject, step.effect) for step in steps] == [
+        ("a>=1,<=2", ("+ c 1", "- b 1")),
+        ("a>=1,<=2", ("+ c 1", "- b 1", "a 1 → 2")),
+        ("old", ("+ c 1", "- b 1", "a 1 → 2")),
+    ]
