@@ -104,11 +104,13 @@ class _Solver:
         self._budget = budget
         self._rules: dict[str, list[_Rule]] = {}
         self._domains: dict[str, int] = {}
+        self._known_versions: dict[str, int] = {}
         self._full: dict[str, int] = {}
         self._trail: list[_Entry] = []
         self._history: dict[str, list[int]] = {}
         self._level = 0
-        self._queue: list[str] = []
+        self._queue: dict[str, None] = {}
+        """Variables whose rules are to be looked at, each once: a package can have a thousand rules."""
         self._expanded: set[str] = set()
         self._conflicts: Counter[str] = Counter()
         self._unread_pages: dict[tuple[str, int, str], str] = {}
@@ -180,7 +182,7 @@ class _Solver:
             self._failure = rule
         for variable in rule.terms:
             self._rules.setdefault(variable, []).append(rule)
-        self._queue.extend(rule.terms)
+        self._queue.update(dict.fromkeys(rule.terms))
 
     def _expand(self, variable: str) -> None:
         """Post the demands of every version that is known, one rule for all versions that make the same demand."""
@@ -225,13 +227,13 @@ class _Solver:
         """Narrow variables until nothing follows any more; return a rule all of whose terms are true."""
         queue = self._queue
         while queue:
-            variable = queue.pop()
+            variable, _ = queue.popitem()
             for rule in reversed(self._rules.get(variable, ())):
                 open_variable = self._only_open(rule)
                 if open_variable is None:
                     continue
                 if open_variable == "":
-                    queue.append(variable)  # its other rules have not been looked at
+                    queue[variable] = None  # its other rules have not been looked at
                     return rule
                 self._narrow(open_variable, self._domains[open_variable] & ~rule.terms[open_variable], rule)
         return None
@@ -254,7 +256,7 @@ class _Solver:
         self._history.setdefault(variable, []).append(len(self._trail))
         self._trail.append(_Entry(variable, before, after, self._level, cause))
         self._domains[variable] = after
-        self._queue.append(variable)
+        self._queue[variable] = None
         if not after & _ABSENT:
             self._expand(variable)
 
@@ -363,7 +365,7 @@ class _Solver:
         """Return the values of what is reached that lead to nothing else, and do not pin a version of the closed.
 
         Who is unread may ask for anything. But nobody reads a long history in the hope that something old in it pins a
-        pre-release: of such a package that counts which must be read anyway, and for a pin only its own word.
+        pre-release: of such a package only what is read anyway counts.
         """
         walls = {}
         for name, extras in reach.extras.items():
@@ -371,14 +373,23 @@ class _Solver:
                 continue
             is_long = len(self._universe.package(name).page.versions) > _SHORT_HISTORY
             walls[name] = self._full[name]
-            for place in bits(self._full[name] >> 1):
+            for place in bits(self._full[name] >> 1 & (self._known(name) if is_long else -1)):
                 asked = [self._demands(name, place, extra) for extra in extras]
                 known = [demands for demands in asked if demands is not None]
-                leads_out = not (closed and is_long) and any(_leads_out(demands, reach) for demands in known)
+                leads_out = any(_leads_out(demands, reach) for demands in known)
                 is_hope = not is_long and len(known) < len(asked)
                 if leads_out or is_hope or any(_pins(demands, closed, position) for demands in known):
                     walls[name] &= ~(2 << place)
         return walls
+
+    def _known(self, name: str) -> int:
+        """Return the versions of a package whose metadata is known."""
+        mask = self._known_versions.get(name)
+        if mask is None:
+            positions = self._universe.package(name).sets.positions
+            known = self._universe.facts.candidates.get(name, {})
+            mask = self._known_versions[name] = sum(1 << positions[each] for each in known if each in positions)
+        return mask
 
     def _pinned(self, name: str) -> int:
         """Return the versions of a package that a root pins exactly."""

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from packaging.specifiers import SpecifierSet
+
 from admission.complete import Leaf, Verdict, decide_completely, roots_of
 from admission.decision import Available, Demand, Need, Proof, Reason, Refused
 from admission.frontier import with_neighbours
@@ -88,7 +90,7 @@ def _explained(universe: Universe, core: _Core, search: str) -> Reason:
         Demand(root.requirement, (root.requirement.canonical,))
         for root in universe.roots
         if len(core.roots) == 1 and root not in core.roots and root.requirement.name == package
-        if not _both(restricted, root, core.roots)
+        if _excludes(restricted, root, core.roots)
     )
     return Reason(
         code=code,
@@ -104,13 +106,19 @@ def _explained(universe: Universe, core: _Core, search: str) -> Reason:
 _VERIFY_BUDGET = 20_000
 
 
-def _both(universe: Universe, root: Root, roots: Sequence[Root]) -> int:
-    """Return the versions that a root and those roots on the same package all accept, usable or not."""
-    mask = universe.root_arc(root).mask
-    for other in roots:
-        if other.requirement.name == root.requirement.name:
-            mask &= universe.root_arc(other).mask
-    return mask
+def _excludes(universe: Universe, root: Root, roots: Sequence[Root]) -> bool:
+    """Return whether a root accepts nothing of what those roots on the same package accept, usable or not.
+
+    Where they accept no version that exists, their bounds tell.
+    """
+    others = [other for other in roots if other.requirement.name == root.requirement.name]
+    mask = -1
+    for other in others:
+        mask &= universe.root_arc(other).mask
+    if mask:
+        return not mask & universe.root_arc(root).mask
+    bounds = {other.requirement.specifier for other in (root, *others)}
+    return SpecifierSet(",".join(filter(None, bounds))).is_unsatisfiable()
 
 
 _Way = tuple[Arc, ...]

@@ -174,7 +174,15 @@ def _pm_receipts(verbs: _Verbs) -> None:
 
 def _pm_why(verbs: _Verbs) -> None:
     why = _verb(verbs, "why", "who asks for a package, and through which others it arrives")
-    why.add_argument("package", metavar="PACKAGE")
+    asked = why.add_mutually_exclusive_group(required=True)
+    asked.add_argument("package", nargs="?", metavar="PACKAGE")
+    asked.add_argument(
+        "--not",
+        dest="wanted",
+        metavar="REQUIREMENT",
+        help="why it cannot be had, such as `httpx>=0.29`, or what it takes",
+    )
+    _consents(why)
 
 
 def _pm_tree(verbs: _Verbs) -> None:

@@ -39,6 +39,8 @@ class Remove(NamedTuple):
 
     key: str
     names: tuple[str, ...] = ()
+    staying: tuple[str, ...] = ()
+    """Settings that select another plugin, whatever they are spelled like."""
 
 
 class Set(NamedTuple):
@@ -117,10 +119,10 @@ def _edits(change: Change, root: MappingNode) -> Iterator[_Edit]:
         case Disable(key, names):
             yield from _without_spellings(root, (key, *names), _LISTS[:1])
             yield from _with_key(root, key, names, _LISTS[1])
-        case Remove(key, names):
+        case Remove(key, names, staying):
             yield from _without_spellings(root, (key, *names), _LISTS)
             yield from _without_entries(root, (key, *names))
-            yield from _unselected(root, (key, leaf(key), *names))
+            yield from _unselected(root, (key, leaf(key), *names), staying)
 
 
 def _setting(setting: str, value: str) -> _Edit:
@@ -155,10 +157,10 @@ def _without_entries(root: MappingNode, keys: Sequence[str]) -> Iterator[_Edit]:
         yield from (_Edit(("plugins", "entries", text), None) for text in written)
 
 
-def _unselected(root: MappingNode, keys: Sequence[str]) -> Iterator[_Edit]:
+def _unselected(root: MappingNode, keys: Sequence[str], staying: Sequence[str]) -> Iterator[_Edit]:
     canonical = {canonical_key(key) for key in keys}
     for path in (("memory", "provider"), ("context", "engine")):
-        node = _at(root, path)
+        node = None if ".".join(path) in staying else _at(root, path)
         if isinstance(node, ScalarNode) and canonical_key(node.text) in canonical:
             yield _Edit(path, "")
 

@@ -177,7 +177,7 @@ def _compare_needs(installed: Iterable[_Distribution], lock: Lock, interpreter: 
             metadata = (info / "METADATA").read_bytes()
         except OSError:  # the RECORD names it, so it is said to be missing already
             continue
-        read = judge.candidate(metadata, name=name, version=version, artifact=pin.artifact, index="")
+        read = judge.candidate(metadata, name=name, version=version, artifact=pin.artifact, index="", extras=pin.extras)
         if read.invalid:
             yield Fault("drift", f"the METADATA of `{name}` cannot be used: {read.invalid}", name)
         for edge in read.requires:

@@ -44,7 +44,10 @@ def evidence_of(question: Question, facts: Facts) -> str:
 
 
 def read_evidence(text: str) -> tuple[Question, Facts]:
-    """Return the question and the facts of a text; raise `PmError` (`invalid-evidence`) for any other text."""
+    """Return the question and the facts of a text, which can be decided.
+
+    Raise `PmError` (`invalid-evidence`) for any other text.
+    """
     try:
         value = _of_this_schema(json.loads(text))
         pages = {name: page_of(name, row.encode(), may_build=False) for name, row in value["pages"].items()}
@@ -52,11 +55,13 @@ def read_evidence(text: str) -> tuple[Question, Facts]:
             name: {version: read_candidate_row(name, version, row.encode()) for version, row in rows.items()}
             for name, rows in value["candidates"].items()
         }
-        return _question(value["question"]), Facts(pages, candidates)
-    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        question, facts = _question(value["question"]), Facts(pages, candidates)
+        decide(question, facts)  # a damaged value often shows only where it is used
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, AssertionError) as error:
         message = f"the facts of the receipt cannot be read: {error}"
         hint = "take the receipt and its `.facts.json` as they were written"
         raise PmError("invalid-evidence", message, hint=hint) from error
+    return question, facts
 
 
 def digest_of(text: str) -> str:

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from admission import Policy, Problem, Refused
 from lockfiles import Lock, pylock
-from pm.atomic import write_json
 from pm.config_edit import Change, edit_config, locked_config
 from pm.contents import Fault
 from pm.cores import HostedCore, core_to_json, keep_core
@@ -27,6 +26,7 @@ from pm.index import Index
 from pm.installed import stamp
 from pm.interpreter import Interpreter
 from pm.places import Places
+from pm.pointer import read_pointer
 from pm.reading.settings import Selection
 from pm.receipts.receipt import time_text
 from pm.records import Member, Record, pointer_to_json, record_to_json
@@ -137,16 +137,25 @@ def select(
     pointer = pointer_to_json(record, path=str(folder), stamp=stamp(folder))
     content = (json.dumps(pointer, indent=2, sort_keys=True) + "\n").encode()
     try:
-        write_json(places.record(prepared.number), record_to_json(record), durable=True)
         if not prepared.reused:
             os.sync()
-        apply(places, edits, content, operation=name)
+        # the record comes and goes with the rest: one that was never selected would be gone back to
+        apply(places, edits._replace(trees=(*edits.trees, _recorded(places, record))), content, operation=name)
     except BaseException:
-        places.record(prepared.number).unlink(missing_ok=True)
-        if not prepared.reused:
+        if not prepared.reused and not _is_selected(places, prepared.environment):
             discard_environment(folder)
         raise
     return record
+
+
+def _recorded(places: Places, record: Record) -> Replacement:
+    content = json.dumps(record_to_json(record), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return Replacement(places.record(record.generation), content=content.encode() + b"\n", mode=0o644)
+
+
+def _is_selected(places: Places, environment: int) -> bool:
+    pointer = read_pointer(places)
+    return pointer is not None and pointer.environment == environment
 
 
 def apply(places: Places, edits: Edits, pointer: bytes | None, *, operation: str) -> None:
@@ -169,20 +178,30 @@ def apply(places: Places, edits: Edits, pointer: bytes | None, *, operation: str
             commit(places, replacements, pointer, operation=operation)
 
 
-def consents_of(policy: Policy, lock: Lock) -> dict[str, object]:
+def consents_of(policy: Policy, lock: Lock, members: Iterable[Member]) -> dict[str, object]:
     """Return what was consented to and is used, as a record keeps it: later decisions on this set need it again."""
     names = lock.versions()
+    addressed = any(requirement.url for member in members for requirement in member.declaration.requirements)
     return {
         "allow_build": [name for name in policy.allow_build if name in names],
         "allow_prerelease": [name for name in policy.allow_prerelease if name in names],
-        "allow_direct_urls": policy.allow_direct_urls,
+        "allow_direct_urls": policy.allow_direct_urls and addressed,
     }
 
 
-def contents_after(record: Record, members: Sequence[Member], fingerprint: str) -> Contents:
+def consents_left(consents: Mapping[str, Any], lock: Lock) -> dict[str, object]:
+    """Return what stays consented to for what stays: a consent goes with the package that it was given for."""
+    names = lock.versions()
+    lists = {name: value for name, value in consents.items() if isinstance(value, list | tuple)}
+    return {**consents, **{name: [one for one in value if one in names] for name, value in lists.items()}}
+
+
+def contents_after(
+    record: Record, members: Sequence[Member], fingerprint: str, **changed: Mapping[str, object]
+) -> Contents:
     """Return what a record says after somebody left: everything else is as it was."""
     values = {name: getattr(record, name) for name in Contents._fields}
-    return Contents(**(values | {"members": tuple(members), "fingerprint": fingerprint}))
+    return Contents(**(values | {"members": tuple(members), "fingerprint": fingerprint} | changed))
 
 
 def core_value(hosted: HostedCore, interpreter: Interpreter) -> Mapping[str, object]:

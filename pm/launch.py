@@ -172,7 +172,7 @@ def _oddities(places: Places, pointer: Pointer, environ: Mapping[str, str], *, s
         )
     # an operation that is under way has a journal too, and holds the install lock
     if places.journal.exists() and not is_held(places.locks / "install.lock"):
-        yield "an operation was interrupted; `hermes pm status` finishes or undoes it"
+        yield "an operation was interrupted; the next one that changes something mends what it left"
     yield from _without_plugins(pointer) if safe else _not_admitted(places, pointer, environ)
 
 

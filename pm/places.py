@@ -82,3 +82,11 @@ def find_places(home: str | None, environ: Mapping[str, str]) -> Places:
         raise PmError("not-writable", f"the home `{path}` is not a folder", file=str(path))
     root = path.parent.parent if path.parent.name == "profiles" else path
     return Places(path, root)
+
+
+def working_folder() -> Path | None:
+    """Return the folder that the operator works in, which may hold plugins of a project; `None` if it is gone."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None

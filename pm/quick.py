@@ -20,7 +20,8 @@ _FILE = "ready.json"
 # everything by which the surroundings can change an answer: where plugins and packages come from, how it is shown
 _VARIABLES = ("UV_", "PIP_", "HERMES_", "XDG_CONFIG_", "HOME", "LANG", "LC_", "TERM", "NO_COLOR", "COLUMNS", "PYTHONIO")
 _PLUGIN_FILES = ("plugin.yaml", "plugin.yml", "plugin.json", "pyproject.toml", "__init__.py")
-_OPTIONS = frozenset({"--json", "--offline", "--strict", "--summary", "-q", "--quiet"})
+# not `--summary`: it tells too which variables a plugin needs and finds, and those are nobody's to stamp
+_OPTIONS = frozenset({"--json", "--offline", "--strict", "-q", "--quiet"})
 _ID, _STARTED, _FINISHED, _TOOK = "@ID@", "@STARTED@", "@FINISHED@", "@TOOK@"
 
 Stamp = list[int] | None
@@ -91,8 +92,8 @@ def inputs(home: str, more: Iterable[str]) -> list[str]:
     profiles = f"{root}/profiles"
     paths = [profiles, f"{root}/pm/pointer.json", f"{root}/pm/journal.json", f"{root}/.managed", *more]
     for place in dict.fromkeys([root, *_subfolders(profiles), home]):
-        paths += [f"{place}/config.yaml", *_plugins(f"{place}/plugins")]
-    return [*paths, *_plugins(f"{_here()}/.hermes/plugins")]
+        paths += [f"{place}/config.yaml", *plugin_files(f"{place}/plugins")]
+    return [*paths, *plugin_files(f"{_here()}/.hermes/plugins")]
 
 
 def _here() -> str:
@@ -114,7 +115,8 @@ def _is_dynamic(path: str) -> bool:
         return False
 
 
-def _plugins(folder: str) -> list[str]:
+def plugin_files(folder: str) -> list[str]:
+    """Return a folder of plugins with all files that say what those declare."""
     paths = [folder]
     for plugin in _subfolders(folder):
         for place in (plugin, *_subfolders(plugin)):

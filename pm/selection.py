@@ -108,14 +108,30 @@ def enabled_plugins(selection: Selection, found: Iterable[Found]) -> Enabled:
         plugins = lookup.find(written)
         members |= {plugin.key: plugin for plugin in plugins if plugin.key not in off}
         missing += [] if plugins else [written]
-    for setting, written in _selected(selection):
-        plugins = lookup.provider(written) if setting == "memory.provider" else lookup.find(written)
+    for setting, written in selections(selection):
+        plugins = lookup.selected(setting, written)
         members |= {plugin.key: plugin for plugin in plugins}
         missing += [] if plugins else [written]
         warnings += [_selected_but_disabled(plugin.key, setting) for plugin in plugins if plugin.key in off]
     disabled = {canonical_key(written) for written in selection.disabled}
     gone = tuple(dict.fromkeys(written for written in missing if canonical_key(written) not in disabled))
     return Enabled(tuple(members[key] for key in sorted(members)), gone, tuple(warnings))
+
+
+def own_names(plugin: Found, found: Iterable[Found]) -> tuple[str, ...]:
+    """Return what a plugin is called in a config, without the words by which that means another one."""
+    lookup = _Lookup(other for other in found if not other.hidden_by)
+    return tuple(name for name in plugin.names if all(other.key == plugin.key for other in lookup.find(name)))
+
+
+def selecting(selection: Selection, plugin: Found, found: Iterable[Found]) -> tuple[str, ...]:
+    """Return the settings that select a plugin: `memory.provider`, `context.engine`."""
+    lookup = _Lookup(other for other in found if not other.hidden_by)
+    return tuple(
+        setting
+        for setting, written in selections(selection)
+        if any(other.key == plugin.key for other in lookup.selected(setting, written))
+    )
 
 
 def _selected_but_disabled(key: str, setting: str) -> Problem:
@@ -152,13 +168,16 @@ class _Lookup:
         named = [plugin for plugin in self._by_name.get(wanted, []) if plugin not in alike]
         return self._by_key.get(wanted, []) or named or (alike if len(alike) == 1 else [])
 
-    def provider(self, written: str) -> list[Found]:
-        """Return the memory provider that is selected by this name, else any plugin that is called so."""
+    def selected(self, setting: str, written: str) -> list[Found]:
+        """Return what a setting selects: for `memory.provider` a provider of this name, else whatever is called so."""
+        if setting != "memory.provider":
+            return self.find(written)
         named = [plugin for plugin in self._by_name.get(canonical_key(written), []) if plugin.memory_provider]
         return named[:1] or self.find(written)
 
 
-def _selected(selection: Selection) -> Iterator[tuple[str, str]]:
+def selections(selection: Selection) -> Iterator[tuple[str, str]]:
+    """Yield the settings that select one plugin, with what they name."""
     if selection.memory_provider:
         yield "memory.provider", selection.memory_provider
     if selection.context_engine:

@@ -206,7 +206,7 @@ def _ask_uv(environ: Mapping[str, str], passed: Mapping[str, str]) -> str:
     done = run(
         [*command, "--emit-index-url", "--emit-find-links", "-"],
         environment=scrubbed_environment(environ, **passed),
-        directory=Path(Path.cwd().anchor),
+        directory=Path(os.sep),
         stdin="",
         seconds=60,
     )

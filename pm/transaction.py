@@ -33,6 +33,8 @@ class Replacement(NamedTuple):
     """The new content of a file; `None` for a folder."""
     tree: Path | None = None
     """A finished folder on the same file system that takes the place; `None` with no content removes what is there."""
+    mode: int = 0o600
+    """Of a file that is not there yet; one that is keeps its own."""
     expected: str | None = None
     """The digest that a file had when this was decided; another one now is `config-changed`; empty for no file."""
 
@@ -64,7 +66,8 @@ class Recovered(NamedTuple):
 def commit(places: Places, replacements: Sequence[Replacement], pointer: bytes | None, *, operation: str) -> None:
     """Apply the replacements and then the pointer; if anything fails before the pointer, nothing has changed.
 
-    Raise `PmError` (`config-changed`, `no-space`, `not-writable`).
+    What fails after the pointer is no failure of this: it is done, and the next change tidies up. Raise `PmError`
+    (`config-changed`, `no-space`, `not-writable`).
     """
     before, after = digest_file(places.pointer), _digest(pointer) if pointer is not None else None
     if after == before:
@@ -82,9 +85,8 @@ def commit(places: Places, replacements: Sequence[Replacement], pointer: bytes |
             "replacements": [entry._asdict() for entry in entries],
         }
         write_json(places.journal, journal, durable=True)
-    except PmError:
-        for entry in entries:
-            _discard(Path(entry.staged))
+    except BaseException:
+        _withdraw(places, entries)
         raise
     try:
         for entry in entries:
@@ -94,17 +96,27 @@ def commit(places: Places, replacements: Sequence[Replacement], pointer: bytes |
             write_bytes(places.pointer, pointer, durable=True)
         else:
             write_json(places.journal, journal | {"committed": True}, durable=True)
-    except OSError as error:
-        recover(places)
-        raise disk_error(error, places.state) from error
-    except PmError:
-        recover(places)
+    except BaseException as error:
+        if _settled(places) == "finished":
+            return  # whatever went wrong came after the commit
+        if isinstance(error, OSError):
+            raise disk_error(error, places.state) from error
         raise
-    recover(places)
+    _settled(places)
 
 
 def recover(places: Places) -> Recovered:
-    """Finish or undo what an interrupted transaction left; safe to call at any time under the install lock."""
+    """Finish or undo what an interrupted transaction left; safe to call at any time under the install lock.
+
+    Raise `PmError` (`no-space`, `not-writable`); then it can be called again.
+    """
+    try:
+        return _recovered(places)
+    except OSError as error:
+        raise disk_error(error, places.state) from error
+
+
+def _recovered(places: Places) -> Recovered:
     _sweep(places)
     if not places.journal.exists():
         return Recovered("nothing")
@@ -126,6 +138,22 @@ def recover(places: Places) -> Recovered:
     places.journal.unlink(missing_ok=True)
     sync_folder(places.state)
     return Recovered("finished" if committed else "undone", operation)
+
+
+def _settled(places: Places) -> str:
+    """Return what became of the journal; empty if that failed too, and the next change has to do it."""
+    try:
+        return recover(places).outcome
+    except PmError:
+        return ""
+
+
+def _withdraw(places: Places, entries: Iterable[_Entry]) -> None:
+    """Remove what was staged for a transaction that did not begin."""
+    with contextlib.suppress(OSError):  # why it did not begin is what matters, and the next change sweeps the rest
+        places.journal.unlink(missing_ok=True)
+        for entry in entries:
+            _discard(Path(entry.staged))
 
 
 def digest_file(path: Path) -> str:
@@ -161,7 +189,7 @@ def _stage(replacement: Replacement, entries: list[_Entry]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if replacement.content is not None:
-            mode = stat.S_IMODE(path.stat().st_mode) if before else 0o600
+            mode = stat.S_IMODE(path.stat().st_mode) if before else replacement.mode
             write_bytes(staged, replacement.content, mode=mode, durable=True)
             after = _digest(replacement.content)
         elif replacement.tree is not None:

@@ -14,7 +14,7 @@ from pm.arguments import words_again
 from pm.errors import PmError
 from pm.index import Terms
 from pm.operations.course import Course, Result, Scene, changing, inspecting, looking
-from pm.places import Places, find_places
+from pm.places import Places, find_places, working_folder
 from pm.situation import Wishes
 from pm.terminal import Talk, ask, table
 
@@ -62,7 +62,7 @@ class Call:
             exclude_newer=said.get("exclude_newer"),
             core=said.get("core"),
             python=said.get("python"),
-            project=Path.cwd(),
+            project=working_folder(),
             budget=said.get("budget", 0),
             steps_seconds=said.get("steps_budget", 10.0),
         )
@@ -91,7 +91,7 @@ class Call:
         """Return what is there now."""
         from pm.overview import look
 
-        return look(self.places, os.environ, Path.cwd())
+        return look(self.places, os.environ, working_folder())
 
     def print(self, value: Mapping[str, object], text: Callable[[], str]) -> int:
         """Show a listing, as JSON or as text."""
@@ -170,9 +170,17 @@ def plugins_check(arguments: Namespace, words: Sequence[str]) -> int:
         return _write_patch(call, receipt) or status if arguments.patch else status
     before = _inputs(call)
     receipt = call.look("check", argument, work)
-    if receipt.outcome == "ready" and not receipt.generation.restart_required:
+    if receipt.outcome == "ready" and not receipt.generation.restart_required and _is_recorded(call, receipt):
         _remember(words, before, receipt, call.shown(receipt))
     return call.show(receipt)
+
+
+def _is_recorded(call: Call, receipt: Receipt) -> bool:
+    """Say whether the selected lock gave the answer; what was resolved rests on an index, which has no stamp."""
+    from pm.records import read_selected
+
+    record = read_selected(call.places)
+    return record is not None and record.fingerprint == receipt.inputs_fingerprint
 
 
 def _write_patch(call: Call, receipt: Receipt) -> int:
@@ -309,10 +317,16 @@ def pm_receipts(arguments: Namespace, words: Sequence[str]) -> int:
 
 
 def pm_why(arguments: Namespace, words: Sequence[str]) -> int:
-    """Say who asks for a package."""
+    """Say who asks for a package, or why one cannot be had."""
     from pm.explaining import UnknownPackage, why_text, why_to_json
 
     call = Call(arguments, words)
+    if arguments.wanted is not None:
+        from pm.operations.wondering import why_not
+
+        return call.show(
+            call.look("why", arguments.wanted, lambda course: why_not(course, arguments.wanted, call.wishes()))
+        )
     try:
         value = why_to_json(_selected(call), arguments.package)
     except UnknownPackage as error:
@@ -346,6 +360,7 @@ def _selected_paths(call: Call) -> list[str]:
     """Return the paths by which a change of the selected generation, of its core and its interpreter shows."""
     from pm.cores import paths_of_core
     from pm.installed import site_packages
+    from pm.quick import plugin_files
     from pm.records import read_selected
 
     try:
@@ -357,7 +372,10 @@ def _selected_paths(call: Call) -> list[str]:
         paths += paths_of_core(record.core)
     except PmError:
         return []
-    return [str(path) for path in paths]
+    # plugins of a project count wherever the operator works, and a core that is a project can bring some
+    projects = {str(Path(member.root).parent) for member in record.members if member.source == "project"}
+    projects |= {str(path) for path in paths if path.name == "plugins"}
+    return [*map(str, paths), *(file for folder in sorted(projects) for file in plugin_files(folder))]
 
 
 def _remember(

@@ -1,7 +1,7 @@
 """Turn the `METADATA` of a wheel into a `Candidate` whose markers are judged for the target."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName, prepare_environment
@@ -87,14 +87,27 @@ class Judge:
         self._environment: Mapping[str, str | AbstractSet[str]] = prepare_environment(dict(target.environment))
         self._judged: dict[str, tuple[Edge, ...]] = {}
 
-    def candidate(self, content: bytes, *, name: str, version: str, artifact: Artifact, index: str) -> Candidate:
-        """Return the candidate that a metadata file describes; one that cannot be read says so in `invalid`."""
+    def candidate(
+        self,
+        content: bytes,
+        *,
+        name: str,
+        version: str,
+        artifact: Artifact,
+        index: str,
+        extras: Collection[str] | None = None,
+    ) -> Candidate:
+        """Return the candidate that a metadata file describes; one that cannot be read says so in `invalid`.
+
+        With `extras` what plainly stands behind other extras is not read: that is more than half of all lines.
+        """
         blank = Candidate(name=name, version=version, artifact=artifact, index=index)
         metadata = read_core_metadata(content)
         requires_python = lenient_specifier(metadata.requires_python)
         try:
             _check_identity(metadata, name, version)
-            requires = {edge for line in metadata.requires for edge in self.edges(line)}
+            lines = (line for line in metadata.requires if extras is None or not _is_behind_others(line, extras))
+            requires = {edge for line in lines for edge in self.edges(line)}
         except Unreadable as error:
             return blank._replace(invalid=str(error))
         return blank._replace(
@@ -147,6 +160,15 @@ class Judge:
             return marker.evaluate_prepared({**self._environment, "extra": extra})
         except (UndefinedComparison, UndefinedEnvironmentName) as error:
             raise Unreadable(f"the marker of its requirement `{redact(line)}` cannot be judged") from error
+
+
+def _is_behind_others(line: str, extras: Collection[str]) -> bool:
+    """Say whether a requirement surely needs an extra that is none of these."""
+    marker = line.partition(";")[2]
+    if "extra" not in marker or "!=" in marker or re.search(r"\bor\b", marker):
+        return False
+    named = {canonical_name(name) for name in extras_in(marker)}
+    return bool(named) and named.isdisjoint(extras)
 
 
 def _check_identity(metadata: CoreMetadata, name: str, version: str) -> None:

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from admission import Admitted, ConstraintSet, Refused, Undecided, canonical_name
+from admission import Admitted, ConstraintSet, Problem, Refused, Undecided, canonical_name
 from lockfiles import Lock
+from pm.errors import PmError
 from pm.generations import (
     Contents,
     Edits,
@@ -24,11 +25,11 @@ from pm.operations.course import Course
 from pm.operations.restarts import restart_reasons
 from pm.operations.standing import drift_of
 from pm.operations.trees import keep_tree, recorded_tree
-from pm.places import Places
 from pm.reading.settings import Selection
 from pm.receipts.receipt import Done, Transition, time_text
 from pm.records import Member, Record
-from pm.situation import Situation
+from pm.selection import selections
+from pm.situation import Inhabited, Situation
 
 
 def realise(
@@ -46,7 +47,8 @@ def realise(
     if isinstance(prepared, Refused):
         return prepared
     with course.phase("commit"):
-        contents = contents_of(situation, judged.decision.lock, judged.members, trees or {})
+        members = [_completed(member, course, trees or {}) for member in judged.members]
+        contents = contents_of(situation, judged.decision.lock, members)
         record = select(course.places, prepared, contents, edits, operation=course.mark)
     selected(course, situation.record, record)
     return judged.decision
@@ -69,29 +71,41 @@ def build(course: Course, situation: Situation, lock: Lock) -> Prepared | Refuse
     return prepared
 
 
-def contents_of(situation: Situation, lock: Lock, members: Sequence[Member], trees: Mapping[str, str]) -> Contents:
+def contents_of(situation: Situation, lock: Lock, members: Sequence[Member]) -> Contents:
     """Return what the record of a generation says for a situation and the members that were admitted."""
     python = situation.settings.python if situation.wishes.python is None else situation.wishes.python
-    consents = consents_of(situation.policy, lock)
+    consents = consents_of(situation.policy, lock, members)
     return Contents(
-        members=tuple(_completed(member, situation.places, trees) for member in members),
-        fingerprint=_constraints_later(situation, members, consents).fingerprint,
+        members=tuple(members),
+        fingerprint=constraints_later(situation, members, consents).fingerprint,
         core=core_value(situation.hosted, situation.interpreter),
         interpreter=str(situation.interpreter.path),
         target=situation.interpreter.target.name,
         consents=consents,
         exclude_newer=situation.policy.exclude_newer,
         python=python,
-        selections={profile.name: {"home": str(profile.profile.home)} for profile in situation.profiles},
+        selections={profile.name: _selection_of(profile, situation.record) for profile in situation.profiles},
     )
 
 
-def _constraints_later(situation: Situation, members: Sequence[Member], consents: Mapping[str, Any]) -> ConstraintSet:
+def _selection_of(profile: Inhabited, record: Record | None) -> Mapping[str, object]:
+    """Return what a profile selects; of one whose config cannot be read, what it selected last."""
+    before: Mapping[str, object] = record.selections.get(profile.name, {}) if record is not None else {}
+    selection = profile.profile.selection
+    chosen = dict(selections(selection)) if selection is not None else None
+    return {**before, "home": str(profile.profile.home), **({"chosen": chosen} if chosen is not None else {})}
+
+
+def constraints_later(situation: Situation, members: Sequence[Member], consents: Mapping[str, Any]) -> ConstraintSet:
     """Return the union as the next operation will find it: a consent that nothing needed is not kept."""
     settings, constraints = situation.settings, situation.constraints(members)
     build = {canonical_name(name) for name in (*settings.allow_build, *consents["allow_build"])}
     prerelease = {canonical_name(name) for name in (*settings.allow_prerelease, *consents["allow_prerelease"])}
-    policy = constraints.policy._replace(allow_build=tuple(sorted(build)), allow_prerelease=tuple(sorted(prerelease)))
+    policy = constraints.policy._replace(
+        allow_build=tuple(sorted(build)),
+        allow_prerelease=tuple(sorted(prerelease)),
+        allow_direct_urls=settings.allow_direct_urls or bool(consents["allow_direct_urls"]),
+    )
     return constraints._replace(policy=policy)
 
 
@@ -118,10 +132,28 @@ def decided_on(situation: Situation) -> dict[Path, Selection]:
     }
 
 
-def _completed(member: Member, places: Places, trees: Mapping[str, str]) -> Member:
+def _completed(member: Member, course: Course, trees: Mapping[str, str]) -> Member:
     """Return a member with the time since when it is enabled, and the digest of its files, which are kept by it."""
     since = member.enabled_since or time_text(datetime.now(UTC))
-    tree = trees.get(member.root) or recorded_tree(places, Path(member.root), member.tree_digest)
+    tree = trees.get(member.root) or recorded_tree(course.places, Path(member.root), member.tree_digest)
     if member.source == "user" and not tree and Path(member.root).is_dir():
-        tree = keep_tree(places, Path(member.root))
+        tree = _kept(member, course)
     return member._replace(enabled_since=since, tree_digest=tree if member.root else "")
+
+
+def _kept(member: Member, course: Course) -> str:
+    """Return the digest of a plugin's files, of which a copy is kept; empty for what cannot be copied.
+
+    It lies there already, put there by somebody else: that is no reason to refuse it, and none to refuse others.
+    """
+    try:
+        return keep_tree(course.places, Path(member.root))
+    except PmError as error:
+        if error.code != "unsafe-archive":
+            raise
+        reason = error.message
+    except PermissionError as error:
+        reason = f"`{error.filename}` cannot be read"
+    hint = "`rollback` does not bring its files back"
+    course.note(Problem("tree-not-kept", f"no copy of `{member.root}` is kept: {reason}", hint=hint))
+    return ""

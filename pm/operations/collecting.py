@@ -1,6 +1,7 @@
 """Delete the generations that nobody needs any more, and what only they needed."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
@@ -12,6 +13,7 @@ from pm.errors import PmError
 from pm.generations import numbers
 from pm.leases import exclusively, leased
 from pm.operations.course import Course, Result
+from pm.operations.sweeping import GONE
 from pm.operations.trees import kept_digests
 from pm.places import Places
 from pm.pointer import read_pointer
@@ -19,8 +21,7 @@ from pm.receipts.receipt import Done
 from pm.records import Record, read_record
 from pm.selection import read_selection
 
-_GONE = ".gone-"
-"""In the name of what is being deleted: a rename comes first, so that nothing half deleted has a number."""
+_TREE = re.compile(r"/pm/trees/([0-9a-f]{64})")
 
 
 class Needed(NamedTuple):
@@ -41,7 +42,8 @@ def collect(course: Course) -> Result:
     places = course.places
     needed = _needed(places)
     freed = 0
-    for path in sorted(_unneeded(places, needed)):
+    # records first: one whose environment is gone would be gone back to, an environment without a record is swept
+    for path in sorted(_unneeded(places, needed), key=lambda path: (path.suffix != ".json", path)):
         size = _bytes(path)
         if not course.operation.dry_run and not _deleted(places, path):
             continue
@@ -65,7 +67,9 @@ def _needed(places: Places) -> Needed:
     return Needed(
         records=frozenset(kept),
         environments=frozenset(environments),
-        trees=frozenset({member.tree_digest for record in records for member in record.members}) | kept_digests(places),
+        trees=frozenset({member.tree_digest for record in records for member in record.members})
+        | kept_digests(places)
+        | _promised(places),
         wheels=frozenset(
             PurePosixPath(pin.artifact.path).parts[-2]
             for record in records
@@ -73,6 +77,13 @@ def _needed(places: Places) -> Needed:
             if pin.artifact.path
         ),
     )
+
+
+def _promised(places: Places) -> frozenset[str]:
+    """Return the digests of the trees of which a stored receipt tells that a copy is kept there."""
+    receipts = (path for path in places.receipts.glob("*.json") if not path.name.endswith(".facts.json"))
+    texts = (path.read_text(encoding="utf-8", errors="replace") for path in receipts)
+    return frozenset(f"sha256:{digest}" for text in texts for digest in _TREE.findall(text))
 
 
 def _record(places: Places, number: int) -> Record | None:
@@ -88,7 +99,7 @@ def _unneeded(places: Places, needed: Needed) -> Iterator[Path]:
         stem = path.name.removesuffix(".json")
         number = int(stem) if stem.isdecimal() else None
         is_record = path.suffix == ".json"
-        if (number is None and _GONE in path.name) or (
+        if (number is None and GONE in path.name) or (
             number is not None and number not in (needed.records if is_record else needed.environments)
         ):
             yield path
@@ -115,7 +126,7 @@ def _deleted(places: Places, path: Path) -> bool:
         pointer = read_pointer(places)
         if not alone or (pointer is not None and pointer.environment == number):
             return False
-        gone = path.with_name(f"{_GONE}{path.name}-{os.urandom(4).hex()}")
+        gone = path.with_name(f"{GONE}{path.name}-{os.urandom(4).hex()}")
         path.chmod(0o755)
         path.rename(gone)
         _remove(gone)

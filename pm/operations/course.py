@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from admission import Admitted, Problem, Refused, Undecided
@@ -126,6 +125,7 @@ class Course:
 def changing(course: Course, work: Callable[[], Result]) -> Receipt:
     """Do work that changes something: under the install lock, after what an interrupted operation left is mended."""
     from pm.install_lock import install_lock
+    from pm.operations.sweeping import sweep
     from pm.transaction import recover
 
     def locked() -> Result:
@@ -134,7 +134,7 @@ def changing(course: Course, work: Callable[[], Result]) -> Receipt:
             recovered = recover(course.places)
             if recovered.outcome != "nothing":
                 course.note(_recovered(recovered.outcome, recovered.operation, recovered.details))
-            _sweep(course.places)
+            sweep(course.places)
             course.know(sequence=_next_sequence(course.places))
             return work()
 
@@ -157,6 +157,11 @@ def _ended(course: Course, work: Callable[[], Result]) -> Result | PmError:
         return work()
     except PmError as error:
         return error
+    except OSError as error:
+        from pm.atomic import disk_error
+
+        # a disk can fail at any call: whoever knows a better word for it has said it already
+        return disk_error(error, course.places.state)
     except KeyboardInterrupt:
         return PmError("interrupted", f"`{course.operation.name}` was stopped; nothing was changed")
 
@@ -252,25 +257,6 @@ def _consents(situation: Situation) -> tuple[Consent, ...]:
 
 
 # -- housekeeping
-
-
-def staging(places: Places) -> Path:
-    """Return where sources are staged before anything is decided; what an interrupted operation left is swept."""
-    return places.state / "staged"
-
-
-def _sweep(places: Places) -> None:
-    """Remove what operations left that were killed: nothing refers to it, and nobody else is at work."""
-    import shutil
-
-    from pm.environments import discard_environment
-    from pm.generations import numbers
-
-    shutil.rmtree(staging(places), ignore_errors=True)
-    for number in set(numbers(places)):
-        folder = places.generation(number)
-        if folder.is_dir() and not places.record(number).exists():
-            discard_environment(folder)
 
 
 def _next_sequence(places: Places) -> int:

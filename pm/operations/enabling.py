@@ -12,6 +12,7 @@ from pm.operations.provided import note_imports
 from pm.operations.standing import again, announced, is_running
 from pm.operations.verdicts import verdict
 from pm.receipts.receipt import Done
+from pm.selection import own_names
 from pm.situation import Wishes, observed, with_member
 
 
@@ -31,7 +32,7 @@ def enable(course: Course, word: str, wishes: Wishes) -> Result:
             note_imports(course, situation, found, folder=found.folder, lock=judged.decision.lock)
         edits = Edits(
             home=situation.places.home,
-            config=(Enable(found.key, found.names),),
+            config=(Enable(found.key, own_names(found, situation.here.found)),),
             decided_on=decided_on(situation),
         )
         result = realise(course, situation, judged, edits)

@@ -11,22 +11,24 @@ from pm.generations import Edits, apply
 from pm.names import is_key, same_key
 from pm.operations.admitting import decided_on, realise
 from pm.operations.candidates import Candidate, announced_source, in_place_of, refusal_of_place
-from pm.operations.course import Course, Result, staging
+from pm.operations.course import Course, Result
 from pm.operations.provided import note_imports
 from pm.operations.sources import remove_if_empty, staged
 from pm.operations.standing import again
+from pm.operations.sweeping import staging
 from pm.operations.trees import (
     discard,
     forget_tree,
     keep_tree,
-    kept_tree,
+    keep_what_is_lost,
     placed,
     recorded_tree,
-    replaced_files,
 )
 from pm.operations.verdicts import verdict
+from pm.reading.discovery import Found
 from pm.receipts.receipt import Done
 from pm.records import Member
+from pm.selection import own_names
 from pm.situation import Situation, Wishes, member_of, observed, with_member
 from pm.transaction import Replacement
 
@@ -82,7 +84,7 @@ class _Installation:
         with self._placing() as (digest, replacements):
             edits = Edits(
                 home=situation.places.home,
-                config=(Enable(candidate.key, candidate.found.names),),
+                config=(Enable(candidate.key, own_names(candidate.found, _found_after(candidate, situation))),),
                 trees=replacements,
                 decided_on=decided_on(situation),
             )
@@ -140,11 +142,15 @@ class _Installation:
         places, place = self._course.places, self._candidate.place
         known = next((m.tree_digest for m in _recorded(self._situation) if m.root == str(place)), "")
         recorded = recorded_tree(places, place, known) or (None if self._candidate.old is None else "")
-        if recorded == "" or replaced_files(places, digest, place, recorded):
-            backup = kept_tree(places, keep_tree(places, place))
-            message = f"what `{place}` held was put there by somebody else; a copy is kept"
-            self._course.note(Problem("tree-kept", message, hint=f"it is in `{backup}`"))
+        if recorded is not None:
+            keep_what_is_lost(self._course, place, recorded, digest)
         return placed(places, digest, place, recorded=recorded)
+
+
+def _found_after(candidate: Candidate, situation: Situation) -> Iterator[Found]:
+    """Yield the plugins that are there with the new one in its place."""
+    yield from (found for found in situation.here.found if not in_place_of(found, candidate.key))
+    yield candidate.found
 
 
 def _recorded(situation: Situation) -> Iterable[Member]:

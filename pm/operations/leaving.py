@@ -13,19 +13,30 @@ from lockfiles.subset import NotASubset, subset
 from pm.config_edit import Change, Disable, Remove, Set
 from pm.cores import core_from_json, core_names, core_to_json
 from pm.errors import PmError
-from pm.generations import Edits, Ingredients, Prepared, apply, contents_after, next_number, prepare, select
+from pm.generations import (
+    Edits,
+    Ingredients,
+    Prepared,
+    apply,
+    consents_left,
+    contents_after,
+    next_number,
+    prepare,
+    select,
+)
 from pm.interpreter import describe_interpreter
-from pm.names import canonical_key, same_key
-from pm.operations.admitting import selected
+from pm.names import canonical_key, leaf, same_key
+from pm.operations.admitting import constraints_later, selected
 from pm.operations.course import Course, Result, plugin_of, shadowed, standing, tools
 from pm.operations.finding import find_plugin
-from pm.operations.trees import discard, emptied, keep_tree, kept_tree, recorded_tree
+from pm.operations.trees import discard, emptied, keep_what_is_lost, recorded_tree
+from pm.places import working_folder
 from pm.reading.discovery import Found, find_plugins
 from pm.reading.settings import Selection
 from pm.reading.stored import Rules
 from pm.receipts.receipt import Done, Plugin
 from pm.records import Member, Record, read_selected
-from pm.selection import enabled_plugins, read_selection
+from pm.selection import Enabled, enabled_plugins, own_names, read_selection, selecting, selections
 from pm.situation import Wishes, member_of, observed, sources_of, without
 from pm.sources import Sources
 from pm.transaction import Replacement
@@ -45,16 +56,16 @@ def disable(course: Course, word: str) -> Result:
         return Done("disabled")
     remaining = leaver.remaining(course.places.profile)
     lock = _disowned(record.lock, leaver.key) if leaver.leaves_union(course.places.profile) else record.lock
-    lock = lock._replace(fingerprint=_fingerprint(course, record, remaining))
+    lock = _fingerprinted(course, record, remaining, lock)
     prepared = Prepared(next_number(course.places), record.environment, lock)
-    _commit(course, leaver, prepared, edits)
+    _commit(course, leaver, prepared, edits, consents_left(record.consents, lock))
     return Done("disabled")
 
 
 def remove(course: Course, word: str, wishes: Wishes) -> Result:
     """Remove a plugin from this profile: folder, every mention in the config, and what only it needed."""
     leaver = _leaver(course, word)
-    edits = _edits(course, leaver, Remove(leaver.key, leaver.names))
+    edits = _edits(course, leaver, Remove(leaver.key, leaver.names, leaver.staying))
     removes_folder = leaver.folder is not None
     if leaver.found is not None and not removes_folder:
         message = f"`{leaver.key}` comes with the {leaver.found.source} plugins: it stays there, switched off"
@@ -70,7 +81,7 @@ def remove(course: Course, word: str, wishes: Wishes) -> Result:
             apply(course.places, edits, None, operation="remove")
             return Done("removed")
         prepared = _rebuilt(course, record, lock, wishes)
-        _commit(course, leaver, prepared, edits)
+        _commit(course, leaver, prepared, edits, consents_left(record.consents, lock))
         return Done("removed", prepared.lock)
     finally:
         discard(trees)
@@ -84,6 +95,8 @@ class _Leaver(NamedTuple):
     found: Found | None
     record: Record | None
     selection: Selection
+    selecting: tuple[str, ...]
+    """The settings that select it."""
     is_enabled: bool
     is_member: bool
     """Of the selected generation, in this profile."""
@@ -91,6 +104,11 @@ class _Leaver(NamedTuple):
     @property
     def counts(self) -> bool:
         return self.is_enabled or self.is_member
+
+    @property
+    def staying(self) -> tuple[str, ...]:
+        """The settings that select somebody else."""
+        return tuple(setting for setting, _ in selections(self.selection) if setting not in self.selecting)
 
     @property
     def folder(self) -> Path | None:
@@ -115,14 +133,16 @@ def _leaver(course: Course, word: str) -> _Leaver:
     key = plugin.key if plugin is not None else word
     members = record.members if record is not None else ()
     here = [member for member in members if same_key(member.key, key) and places.profile in member.profiles]
-    enabled = {canonical_key(member.key) for member in enabled_plugins(selection, found).members}
+    selected_now = enabled_plugins(selection, found)
+    enabled = {canonical_key(member.key) for member in selected_now.members}
     enabled |= {canonical_key(written) for written in selection.enabled}
     leaver = _Leaver(
         key=here[0].key if here and plugin is None else key,
-        names=plugin.names if plugin is not None else (word,),
+        names=own_names(plugin, found) if plugin is not None else (word,),
         found=plugin,
         record=record,
         selection=selection,
+        selecting=selecting(selection, plugin, found) if plugin is not None else _naming(selection, (key, leaf(key)), selected_now),
         is_enabled=canonical_key(key) in enabled,
         is_member=bool(here),
     )
@@ -145,7 +165,7 @@ def _found(course: Course, record: Record | None, selection: Selection) -> tuple
     bundled: Mapping[str, Declaration] = core_from_json(record.core).bundled if record is not None else {}
     names = core_names(selection.section.core if record is None else str(record.core["setting"]))
     rules = Rules(names, cache_directory=course.places.cache / "read")
-    return find_plugins(course.places.home, bundled, course.scene.environ, rules, project=Path.cwd())
+    return find_plugins(course.places.home, bundled, course.scene.environ, rules, project=working_folder())
 
 
 def _meant(found: Sequence[Found], word: str, selection: Selection, record: Record | None) -> Found | None:
@@ -159,6 +179,15 @@ def _meant(found: Sequence[Found], word: str, selection: Selection, record: Reco
         if any(same_key(word, written) for written in (*known, *selected) if written):
             return None
         raise
+
+
+def _naming(selection: Selection, names: Sequence[str], enabled: Enabled) -> tuple[str, ...]:
+    """Return the settings that select by one of these names a plugin that is not there."""
+    return tuple(
+        setting
+        for setting, written in selections(selection)
+        if written in enabled.missing and any(same_key(written, name) for name in names)
+    )
 
 
 def _announce(course: Course, leaver: _Leaver, found: Sequence[Found]) -> None:
@@ -180,30 +209,36 @@ def _announce(course: Course, leaver: _Leaver, found: Sequence[Found]) -> None:
     )
 
 
-def _edits(course: Course, leaver: _Leaver, change: Change) -> Edits:
+def _edits(course: Course, leaver: _Leaver, change: Disable | Remove) -> Edits:
     """Return the edits of the config; who is selected as provider or engine is selected no longer."""
     changes: list[Change] = [change]
-    if isinstance(change, Disable | Remove):
-        chosen = (
-            ("memory.provider", leaver.selection.memory_provider),
-            ("context.engine", leaver.selection.context_engine),
-        )
-        for setting, written in chosen:
-            if written and any(same_key(written, name) for name in (leaver.key, *leaver.names)):
-                if isinstance(change, Disable):  # `Remove` takes it out by itself
-                    changes.append(Set(setting, ""))
-                message = f"`{setting}` named `{written}`, and is the built-in one now"
-                course.note(Problem("selection-reset", message, "config.yaml", key=setting))
+    for setting, written in selections(leaver.selection):
+        if setting in leaver.selecting:
+            if isinstance(change, Disable):  # `Remove` takes it out by itself
+                changes.append(Set(setting, ""))
+            message = f"`{setting}` named `{written}`, and is the built-in one now"
+            course.note(Problem("selection-reset", message, "config.yaml", key=setting))
     return Edits(course.places.home, tuple(changes), decided_on={course.places.home: leaver.selection})
 
 
-def _commit(course: Course, leaver: _Leaver, prepared: Prepared, edits: Edits) -> None:
+def _commit(
+    course: Course, leaver: _Leaver, prepared: Prepared, edits: Edits, consents: Mapping[str, object]
+) -> None:
     record = leaver.record
     if record is None:
         message = "nobody leaves a generation that is not there"
         raise AssertionError(message)
     remaining = leaver.remaining(course.places.profile)
-    contents = contents_after(record, remaining, prepared.lock.fingerprint)
+    profile = course.places.profile
+    chosen = {setting: name for setting, name in selections(leaver.selection) if setting in leaver.staying}
+    here = {**record.selections.get(profile, {}), "home": str(course.places.home), "chosen": chosen}
+    contents = contents_after(
+        record,
+        remaining,
+        prepared.lock.fingerprint,
+        consents=consents,
+        selections={**record.selections, profile: here},
+    )
     after = select(course.places, prepared, contents, edits, operation=course.mark)
     course.know(inputs_fingerprint=after.fingerprint)
     selected(course, record, after)
@@ -223,16 +258,15 @@ def _without(course: Course, leaver: _Leaver) -> Lock | None:
     if record is None:
         return None
     remaining = leaver.remaining(course.places.profile)
-    fingerprint = _fingerprint(course, record, remaining)
     if not leaver.leaves_union(course.places.profile):
-        return record.lock._replace(fingerprint=fingerprint)
+        return _fingerprinted(course, record, remaining, record.lock)
     try:
         lock = _subset(course, record, remaining)
     except (NotASubset, PmError) as error:
         message = f"what only `{leaver.key}` needed stays until the next build: {error}"
         course.note(Problem("superset-kept", message))
         lock = _disowned(record.lock, leaver.key)
-    return lock._replace(fingerprint=fingerprint)
+    return _fingerprinted(course, record, remaining, lock)
 
 
 def _subset(course: Course, record: Record, remaining: Sequence[Member]) -> Lock:
@@ -258,13 +292,20 @@ def _disowned(lock: Lock, key: str) -> Lock:
     return lock._replace(pins=tuple(pins))
 
 
-def _fingerprint(course: Course, record: Record, remaining: Sequence[Member]) -> str:
+def _fingerprinted(course: Course, record: Record, remaining: Sequence[Member], lock: Lock) -> Lock:
+    fingerprint = _fingerprint(course, record, remaining, consents_left(record.consents, lock))
+    return lock._replace(fingerprint=fingerprint)
+
+
+def _fingerprint(
+    course: Course, record: Record, remaining: Sequence[Member], consents: Mapping[str, object]
+) -> str:
     """Return the fingerprint of those who stay; empty if it cannot be told now, and the next check decides anew."""
     try:
         with observed(course.places, course.scene.environ, Wishes(offline=True)) as situation:
             if core_to_json(situation.hosted, situation.interpreter.target) != record.core:
                 return ""
-            return situation.constraints(remaining).fingerprint
+            return constraints_later(situation, remaining, consents).fingerprint
     except PmError:
         return ""
 
@@ -321,13 +362,10 @@ def _taken_away(course: Course, leaver: _Leaver) -> tuple[Replacement, ...]:
     members = leaver.record.members if leaver.record is not None else ()
     known = next((member.tree_digest for member in members if member.root == str(folder)), "")
     recorded = recorded_tree(places, folder, known)
-    if not recorded:
-        try:
-            kept = kept_tree(places, keep_tree(places, folder))
-            message = f"`{folder}` was put there by somebody else; a copy is kept"
-            course.note(Problem("tree-kept", message, hint=f"it is in `{kept}`"))
-        except PmError as error:
-            course.note(Problem("tree-not-kept", f"no copy of `{folder}` is kept: {error.message}"))
+    try:
+        keep_what_is_lost(course, folder, recorded)
+    except (PmError, OSError) as error:
+        course.note(Problem("tree-not-kept", f"no copy of `{folder}` is kept: {error}"))
     replacements = emptied(places, folder, recorded=recorded)
     if replacements[0].tree is not None:
         message = f"what `{leaver.key}` wrote into its folder itself stays in `{folder}`"

@@ -5,22 +5,28 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 from admission import Problem
-from pm.config_edit import Change, Disable, Enable, edit_config, locked_config
+from pm.config_edit import Change, Disable, Enable, Set, edit_config, locked_config
+from pm.cores import core_from_json
 from pm.environments import check_environment
 from pm.errors import PmError
 from pm.generations import numbers
 from pm.installed import stamp
 from pm.interpreter import describe_interpreter
-from pm.names import same_key
+from pm.names import canonical_key, leaf, same_key
 from pm.operations.admitting import selected as say_selected
 from pm.operations.course import Course, Result, plugin_of
-from pm.operations.trees import discard, kept_tree, noted, placed, recorded_tree
+from pm.operations.trees import discard, keep_what_is_lost, kept_tree, noted, placed, recorded_tree
 from pm.operations.verifying import selected
+from pm.places import DEFAULT_PROFILE, working_folder
+from pm.reading.discovery import find_plugins, is_plugin
+from pm.reading.settings import Selection
+from pm.reading.stored import Rules
 from pm.receipts.receipt import Done
 from pm.records import Member, Record, pointer_to_json, read_record
-from pm.selection import read_profiles
+from pm.selection import enabled_plugins, read_profiles, read_selection, selecting
 from pm.transaction import Replacement, commit
 
 
@@ -41,11 +47,15 @@ def roll_back(course: Course, number: int | None, *, agreed: bool) -> Result:
     others = sorted(name for name, (_, edits) in changes.items() if edits and name != course.places.profile)
     for name, (_, edits) in sorted(changes.items()):
         for edit in edits:
-            verb = "on" if isinstance(edit, Enable) else "off"
-            course.note(Problem("profile-changes", f"the profile `{name}` switches `{_key(edit)}` {verb}"))
+            course.note(Problem("profile-changes", _said(name, edit)))
     if others and not agreed:
         names = ", ".join(f"`{name}`" for name in others)
         raise PmError("not-agreed", f"other profiles change as well: {names}", hint="say `--yes` if they may")
+    settings = _settings(course, target)
+    for edit in settings:
+        course.note(Problem("profile-changes", _said(DEFAULT_PROFILE, edit)))
+    home, edits = changes[DEFAULT_PROFILE]
+    changes[DEFAULT_PROFILE] = (home, (*settings, *edits))
     if not course.operation.dry_run:
         _go(course, target, moved, [(home, edits) for home, edits in changes.values() if edits])
     say_selected(course, record, target)
@@ -66,7 +76,7 @@ def _target(course: Course, record: Record, number: int | None) -> Record:
     return read_record(places, number)
 
 
-def _check(course: Course, target: Record, moved: Sequence[tuple[Member, str]]) -> None:
+def _check(course: Course, target: Record, moved: Sequence[tuple[Member, str | None]]) -> None:
     """Raise if the environment is not what its lock says, or a plugin's files of then are not kept."""
     folder = course.places.generation(target.environment)
     if not folder.is_dir():
@@ -81,37 +91,84 @@ def _check(course: Course, target: Record, moved: Sequence[tuple[Member, str]]) 
             raise PmError("drift", f"the files that `{member.key}` had then are not kept any more", file=member.root)
 
 
-def _moved(course: Course, record: Record, target: Record) -> Iterator[tuple[Member, str]]:
-    """Yield the plugins whose folder holds another tree now than then, with the digest of what it holds."""
+def _moved(course: Course, record: Record, target: Record) -> Iterator[tuple[Member, str | None]]:
+    """Yield the plugins whose folder holds another tree now than then, with the digest of what it holds.
+
+    It is empty if nobody knows, and `None` if no plugin lies there.
+    """
     known = {member.root: member.tree_digest for member in record.members}
     for member in target.members:
         if member.source == "user" and member.tree_digest:
             now = recorded_tree(course.places, Path(member.root), known.get(member.root, ""))
-            if now != member.tree_digest or not Path(member.root).is_dir():
-                yield member, now
+            if now != member.tree_digest or not is_plugin(Path(member.root)):
+                yield member, now if is_plugin(Path(member.root)) else None
 
 
 def _changes(course: Course, record: Record, target: Record) -> Iterator[tuple[str, tuple[Path, tuple[Change, ...]]]]:
-    """Yield for each profile what its config must switch on and off, so that it selects what it selected then."""
+    """Yield for each profile what its config must say otherwise, so that it selects what it selected then."""
     for profile in read_profiles(course.places.root):
         if profile.selection is None:
             raise profile.error or PmError("config-unreadable", f"the config of `{profile.name}` cannot be read")
-        then = [member for member in target.members if profile.name in member.profiles]
-        now = [member for member in record.members if profile.name in member.profiles]
-        enabled = profile.selection.enabled
-        on = (Enable(member.key) for member in then if not any(same_key(member.key, text) for text in enabled))
-        off = (Disable(member.key) for member in now if not any(same_key(member.key, other.key) for other in then))
-        yield profile.name, (profile.home, (*on, *off))
+        changes = _switches(course, profile.home, profile.selection, _Then(profile.name, record, target))
+        yield profile.name, (profile.home, tuple(changes))
 
 
-def _key(change: Change) -> str:
-    return change.key if isinstance(change, Enable | Disable) else ""
+class _Then(NamedTuple):
+    """A profile in the generation that is left, and in the one that is gone back to."""
+
+    profile: str
+    record: Record
+    target: Record
+
+    def members(self, record: Record) -> list[Member]:
+        return [member for member in record.members if self.profile in member.profiles]
+
+
+def _settings(course: Course, target: Record) -> tuple[Change, ...]:
+    """Return how the settings must change that the generation was made with; they stand with the root."""
+    now = read_selection(course.places.root).section
+    wanted = (("pm.core", str(target.core["setting"]), now.core), ("pm.python", target.python, now.python))
+    return tuple(Set(name, then) for name, then, is_set in wanted if then != is_set)
+
+
+def _switches(course: Course, home: Path, selection: Selection, then: _Then) -> Iterator[Change]:
+    """Yield how a profile's config must change so that it enables what was a member of it then."""
+    hosted = core_from_json(then.target.core)
+    rules = Rules(hosted.names, cache_directory=course.places.cache / "read")
+    found = find_plugins(home, hosted.bundled, course.scene.environ, rules, project=working_folder())
+    members = then.members(then.target)
+    gone = [m for m in then.members(then.record) if not any(same_key(m.key, other.key) for other in members)]
+    now = {"memory.provider": selection.memory_provider, "context.engine": selection.context_engine}
+    chosen = then.target.selections.get(then.profile, {}).get("chosen")
+    if chosen is None:  # an older record does not tell: whoever goes is selected no longer
+        leaving = [plugin for plugin in found if any(same_key(plugin.key, member.key) for member in gone)]
+        chosen = now | {setting: "" for plugin in leaving for setting in selecting(selection, plugin, found)}
+    wanted = {setting: chosen.get(setting, "") for setting in now}
+    yield from (Set(setting, name) for setting, name in wanted.items() if now[setting] != name)
+    after = selection._replace(memory_provider=wanted["memory.provider"], context_engine=wanted["context.engine"])
+    enabled = enabled_plugins(after, found)
+    on = {canonical_key(plugin.key) for plugin in enabled.members}
+    # files that come back with this are not found yet, and are called by their key or its end
+    coming = {canonical_key(name) for name in enabled.missing}
+    for member in members:
+        key, end = canonical_key(member.key), canonical_key(leaf(member.key))
+        if key not in on and not coming & {key, end}:
+            yield Enable(member.key)
+    for member in gone:
+        if canonical_key(member.key) in on:
+            yield Disable(member.key)
+
+
+def _said(profile: str, change: Change) -> str:
+    if isinstance(change, Set):
+        return f"the profile `{profile}` sets `{change.setting}` to `{change.value}`"
+    return f"the profile `{profile}` switches `{change.key}` {'on' if isinstance(change, Enable) else 'off'}"
 
 
 def _go(
     course: Course,
     target: Record,
-    moved: Sequence[tuple[Member, str]],
+    moved: Sequence[tuple[Member, str | None]],
     edits: Sequence[tuple[Path, tuple[Change, ...]]],
 ) -> None:
     places = course.places
@@ -121,6 +178,8 @@ def _go(
     try:
         for member, now in moved:
             place = Path(member.root)
+            if now is not None:
+                keep_what_is_lost(course, place, now, member.tree_digest)
             trees.append(placed(places, member.tree_digest, place, recorded=now)[0])
         digests = {Path(member.root): member.tree_digest for member, _ in moved}
         with course.phase("commit"), ExitStack() as stack:

@@ -60,9 +60,16 @@ def staged(text: str, below: Path) -> Iterator[Staged]:
 
 @contextmanager
 def looked_at(text: str, below: Path) -> Iterator[Staged]:
-    """Give a source to be judged and not installed: a folder as it lies there, an archive unpacked for a while."""
+    """Give a source to be judged and not installed: a folder as it lies there, an archive unpacked for a while.
+
+    Raise `PmError` as `staged` does: what could not be installed is not admitted either.
+    """
     path = source_path(text)
     if path.is_dir():
+        from pm.trees import tree_entries
+
+        for _ in tree_entries(path):
+            """Only what lies there is looked at."""
         yield Staged(path.resolve(), Source("folder", redact(str(path))))
     else:
         with staged(text, below) as taken:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from admission import Reason, Refused, Step
+from admission import Reason, Refused, Step, canonical_name
 from pm.errors import PmError
-from pm.installed import stamp
+from pm.installed import site_packages, stamp
 from pm.operations.course import Course, plugin_of
 from pm.places import Places
 from pm.pointer import read_pointer
@@ -54,8 +55,34 @@ def drift_of(places: Places, record: Record | None) -> Reason | None:
     folder = places.generation(record.environment)
     try:
         pointer = read_pointer(places)
-        if pointer is None or pointer.site_packages_stamp == stamp(folder):
+        if pointer is None:
+            return None
+        if not pointer.folder.exists() or not pointer.folder.samefile(folder):
+            text = f"it was built in `{pointer.folder}` and lies in `{folder}` now, where it cannot run"
+            return Reason("drift", text, file=str(folder), hint="`hermes pm repair` builds it here")
+        if pointer.site_packages_stamp == stamp(folder):
             return None
     except PmError as error:
         return Reason("drift", error.message, file=str(folder))
-    return Reason("drift", f"something was added to generation {record.generation} or taken from it", file=str(folder))
+    return Reason("drift", _difference(folder, record), file=str(folder))
+
+
+def _difference(folder: Path, record: Record) -> str:
+    """Say which distributions were added to an environment or taken from it, as far as the names of folders tell."""
+    infos = site_packages(folder).glob("*.dist-info")
+    there = {canonical_name(info.stem.rpartition("-")[0]) for info in infos}
+    locked = {pin.name for pin in record.lock.pins}
+    gone, new = _listed(locked - there), _listed(there - locked)
+    said = [f"{gone} taken from" if gone else "", f"{new} added to" if new else ""]
+    return (
+        f"{' and '.join(filter(None, said)) or 'something was added to or taken from'} generation {record.generation}"
+    )
+
+
+def _listed(names: set[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in sorted(names)[:_SHOWN])
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{shown}{more} {'was' if len(names) == 1 else 'were'}" if names else ""
+
+
+_SHOWN = 5

@@ -6,10 +6,13 @@ import json
 import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from filecmp import cmp
 from pathlib import Path
 
+from admission import Problem
 from pm.atomic import read_json
 from pm.errors import PmError
+from pm.operations.course import Course
 from pm.places import Places
 from pm.transaction import Replacement
 from pm.trees import LEFT_OUT_FILES, LEFT_OUT_FOLDERS, LEFT_OUT_SUFFIXES, copy_plugin, tree_digest, tree_entries
@@ -108,6 +111,31 @@ def replaced_files(places: Places, digest: str, folder: Path, recorded: str | No
     """Return what comes along no further, because the kept tree that is to be placed has a file of that name."""
     theirs = {entry.path for entry in tree_entries(kept_tree(places, digest))}
     return [path for path in own_files(places, folder, recorded) if path in theirs]
+
+
+def keep_what_is_lost(course: Course, folder: Path, recorded: str, digest: str = "") -> None:
+    """Keep a copy of a plugin's folder that is about to go, if it holds what is kept nowhere else, and say so.
+
+    `digest` is of the tree that takes its place. Raise `PmError` as `keep_tree` does.
+    """
+    places = course.places
+    if recorded == "":
+        why = "was put there by somebody else"
+    elif _changed_files(places, folder, recorded) or (digest and replaced_files(places, digest, folder, recorded)):
+        why = "was changed by somebody since"
+    else:
+        return
+    backup = kept_tree(places, keep_tree(places, folder))
+    message = f"what `{folder}` held {why}; a copy is kept"
+    course.note(Problem("tree-kept", message, hint=f"it is in `{backup}`"))
+
+
+def _changed_files(places: Places, folder: Path, recorded: str) -> list[str]:
+    """Return the files of the recorded tree that have another content now."""
+    kept = kept_tree(places, recorded)
+    entries = tree_entries(kept) if kept.is_dir() else ()
+    files = (entry.path for entry in entries if entry.kind in ("file", "program"))
+    return [path for path in files if (folder / path).is_file() and not cmp(kept / path, folder / path, shallow=False)]
 
 
 def own_files(places: Places, folder: Path, recorded: str | None) -> list[str]:

@@ -84,10 +84,10 @@ def plugin_folders(root: Path) -> Iterator[tuple[Path, str]]:
     A folder is a plugin's if it has a declaration or an `__init__.py`; else its folders may be, and it is a category.
     """
     for folder in _folders(root):
-        if _is_plugin(folder):
+        if is_plugin(folder):
             yield folder, ""
         elif is_key(folder.name):
-            yield from ((inner, folder.name) for inner in _folders(folder) if _is_plugin(inner))
+            yield from ((inner, folder.name) for inner in _folders(folder) if is_plugin(inner))
 
 
 def _folders(root: Path) -> list[Path]:
@@ -102,7 +102,8 @@ def _folders(root: Path) -> list[Path]:
     return [root / name for name in names if not name.startswith(".") and name not in _NEVER_PLUGINS]
 
 
-def _is_plugin(folder: Path) -> bool:
+def is_plugin(folder: Path) -> bool:
+    """Say whether a folder has a declaration or an `__init__.py`."""
     return any(os.path.lexists(folder / name) for name in _PLUGIN_FILES)
 
 

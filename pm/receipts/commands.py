@@ -20,7 +20,7 @@ def _commands(step: Step, operation: Operation) -> list[tuple[str, ...]]:
     match step.action:
         case "update-plugin":
             commands = [_updated(step, operation)]
-        case "widen":
+        case "widen" if operation.name != "why":  # there the plugin that it is about fits as it is
             commands = [_widened(step, operation)]
         case "update-core":
             commands = [_hermes(operation, "update", "--core", step.value or step.subject)]

@@ -316,13 +316,39 @@ def _table(demands: _Demands, width: int) -> "Table":
     columns = list(zip(_TITLES, *demands.rows, strict=True))
     wanted = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns]
     words = [max(cell_len(word) for cell in column for word in cell.split()) for column in columns]
+    room = width - _GAP * (len(_TITLES) - 1)
+    if sum(words) > room:
+        words = [max(cell_len(part) for cell in column for part in _PARTS.split(cell)) for column in columns]
     # rich cuts a table that is too wide, and a cut requirement is a wrong one: so the widths are given to it.
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for title, least in zip(_TITLES, _shared(wanted, words, width - _GAP * (len(_TITLES) - 1)), strict=True):
+    widths = _shared(wanted, words, room)
+    for title, least in zip(_TITLES, widths, strict=True):
         table.add_column(title, width=least, overflow="fold")
     for row in demands.rows:
-        table.add_row(*(Text(cell, overflow="fold") for cell in row))
+        table.add_row(*(Text(_parted(cell, least), overflow="fold") for cell, least in zip(row, widths, strict=True)))
     return table
+
+
+# Where a long word is broken: around the bounds of a requirement, after the parts of a path, a key or a name.
+_PARTS = re.compile(r"\s+|(?<=[,/\]])|(?<=[.-])(?=[A-Za-z])|(?=\[)|(?<![<>=!~])(?=[<>=!~])")
+
+
+def _parted(cell: str, width: int) -> str:
+    """Return a cell in which words that are longer than a line are broken between their parts, if they have some."""
+    from rich.cells import cell_len
+
+    lines = []
+    for line in cell.split("\n"):
+        filled = ""
+        for word in re.split(r"(?<=\s)", line):
+            for part in _PARTS.split(word.rstrip()) if cell_len(word.rstrip()) > width else [word.rstrip()]:
+                if filled and cell_len(filled + part) > width:
+                    lines.append(filled.rstrip())
+                    filled = ""
+                filled += part
+            filled += word[len(word.rstrip()) :]
+        lines.append(filled.rstrip())
+    return "\n".join(lines)
 
 
 def _shared(wanted: Sequence[int], words: Sequence[int], width: int) -> list[int]:

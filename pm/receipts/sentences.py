@@ -29,6 +29,7 @@ _OPERATIONS = {
     "init": _Words("is set up", "was not set up", "can be set up", "cannot be set up"),
     "update": _Words("is updated", "was not updated", "can be updated", "cannot be updated"),
     "rollback": _Words("went back", "did not go back", "can go back", "cannot go back"),
+    "why": _Words("is there", "cannot be had", "can be had", "cannot be had"),
     "repair": _Words("is repaired", "was not repaired", "can be repaired", "cannot be repaired"),
 }
 _ANY = _Words("is done", "was not done", "can be done", "cannot be done")
@@ -84,7 +85,7 @@ def _because(operation: Operation, reasons: tuple[Reason, ...]) -> str:
     return said + (f" ({more} more reason{'s' if more > 1 else ''} below)" if more else "")
 
 
-_ALWAYS_DRY = {"check", "validate"}
+_ALWAYS_DRY = {"check", "validate", "why"}
 
 
 def _consequence(operation: Operation, outcome: str) -> str:

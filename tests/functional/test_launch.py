@@ -372,7 +372,7 @@ def test_the_journal_of_an_interrupted_operation_is_told_and_that_of_a_running_o
         fcntl.flock(lock, fcntl.LOCK_EX)
         running = run(own, "true")
     assert [interrupted, running] == [
-        Answer(0, "", "hermes: an operation was interrupted; `hermes pm status` finishes or undoes it\n"),
+        Answer(0, "", "hermes: an operation was interrupted; the next one that changes something mends what it left\n"),
         Answer(0, "", ""),
     ]
 

@@ -1,10 +1,15 @@
 """A verdict that is decided again from its evidence is the same verdict, whatever it is."""
 
+import json
+from contextlib import suppress
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from admission import Admitted, Decision, Facts, Policy, Question, Refused, decide
 from fixtures.worlds import any_world, some_pins
+from pm.errors import PmError
 from pm.evidence import evidence_of, read_evidence
 
 _SEEDS = st.integers(0, 2**32)
@@ -61,3 +66,26 @@ def test_a_refusal_needs_no_more_than_its_evidence_to_be_refused_again(seed: int
     question, facts = read_evidence(evidence_of(world.question(), world.facts))
     assert isinstance(decide(question, facts), Refused) == isinstance(decision, Refused)
     assert facts.pages.keys() <= world.facts.pages.keys()
+
+
+def _damaged(value: Any, path: list[int], wrong: object) -> Any:  # noqa: ANN401 - any value of JSON
+    """Return a value of JSON with another one in a place of it."""
+    if not path or not isinstance(value, dict | list) or not value:
+        return wrong
+    keys = sorted(value) if isinstance(value, dict) else range(len(value))
+    chosen = keys[path[0] % len(keys)]
+    changed = dict(value) if isinstance(value, dict) else list(value)
+    changed[chosen] = _damaged(value[chosen], path[1:], wrong)
+    return changed
+
+
+@given(
+    _SEEDS,
+    st.lists(st.integers(0, 20), max_size=7),
+    st.sampled_from([None, True, -1, 10**9, "", "x", "1.0", ">=", [], [[]], {}, {"": ""}, ["a", "b"]]),
+)
+def test_damaged_evidence_is_invalid_or_can_be_decided(seed: int, path: list[int], wrong: object) -> None:
+    world = any_world(seed)
+    value = json.loads(evidence_of(world.question(), world.facts))
+    with suppress(PmError):
+        decide(*read_evidence(json.dumps(_damaged(value, path, wrong))))

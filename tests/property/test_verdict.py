@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from admission import Admitted, Decision, Exclusion, Facts, Need, Policy, Reason, Refused, decide
@@ -12,6 +12,7 @@ from admission.gates import root_requirements
 from admission.universe import Universe
 from fixtures.worlds import (
     World,
+    aged_world,
     answered,
     any_world,
     candidate,
@@ -60,9 +61,16 @@ def test_a_set_is_admitted_exactly_if_brute_force_finds_a_solution(seed: int, po
     assert _disagreement(world, policy, some_pins(world, seed)) == ""
 
 
+@given(_SEEDS, _POLICIES)
+@example(3404, "default")
+def test_long_histories_of_which_all_is_known_make_no_difference(seed: int, policy: str) -> None:
+    world = aged_world(seed)
+    assert _disagreement(world, policy, some_pins(world, seed)) == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["default", "direct-opt-in"])
-@pytest.mark.parametrize("kind", [random_world, knotted_world, crowded_world])
+@pytest.mark.parametrize("kind", [random_world, knotted_world, crowded_world, aged_world])
 def test_the_verdict_agrees_with_brute_force_on_many_worlds(kind: Callable[[int], World], policy: str) -> None:
     worlds = ((seed, kind(seed)) for seed in range(_MANY))
     wrong = {seed: _disagreement(world, policy, some_pins(world, seed)) for seed, world in worlds}
@@ -238,3 +246,12 @@ def test_what_no_release_satisfies_by_itself_is_told_as_that_whatever_else_is_kn
     )
     world = World(facts, (("a", "p"),))
     assert _roots_of(_decided(world)) == [("prerelease-only", ["p"])]
+
+
+def test_who_accepts_what_does_not_exist_is_not_in_the_way_of_it() -> None:
+    facts = _two_way_facts(["p"])
+    world = World(facts, (("a", "p<1"), ("b", "p<2"), ("c", "p==1"), ("d", "p>=2")))
+    decision = _decided(world)
+    assert isinstance(decision, Refused)
+    [alone, *_] = [reason for reason in decision.reasons if reason.code == "no-matching-version"]
+    assert [demand.requirement.text for demand in alone.also] == ["p==1", "p>=2"]

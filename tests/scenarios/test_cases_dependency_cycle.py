@@ -62,9 +62,10 @@ def test_a_circle_of_five_hundred_packages_takes_no_more_rounds_than_it_has_pack
 
 
 def test_a_circle_through_extras_and_one_of_a_package_with_itself_end_too() -> None:
-    extras = {"web": {"1": []}, "client": {"1": ["web"]}}
-    circle = world(extras, ("a", "web[client]"))
-    circle.facts.candidates["web"]["1"] = candidate("web", "1", [], {"client": ["client", "web[client]"]})
+    plain: dict[str, dict[str, list[str]]] = {"web": {"1": []}, "client": {"1": ["web"]}}
+    circle = world(plain, ("a", "web[client]"))
+    web = {"1": candidate("web", "1", [], {"client": ["client", "web[client]"]})}
+    circle = circle._replace(facts=circle.facts._replace(candidates={**circle.facts.candidates, "web": web}))
     assert decided(circle) == {"client": "1", "web": "1"}
     assert decided(world({"own": {"1": ["own>=1"]}}, ("a", "own"))) == {"own": "1"}
     assert decided(world({"own": {"1": ["own>=2"], "2": ["own<2"]}}, ("a", "own"))) == [

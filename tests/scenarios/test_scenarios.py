@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.scenarios import play, scenario_names
+from fixtures.scenario_files import play, scenario_names
 
 
 @pytest.mark.parametrize("name", scenario_names())

@@ -1,0 +1,49 @@
+"""The table of all comparisons: shown at the end of the run, and written as JSON where `BENCHMARKS_JSON` says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fixtures.benchmarks import Furnished, Row, as_json, table
+
+CORE = "hermes-agent==0.19.0"
+PROVIDERS = ("memory/mem0", "memory/hindsight", "memory/honcho", "memory/supermemory")
+_ROWS = pytest.StashKey[list[Row]]()
+
+
+@pytest.fixture(scope="session")
+def rows(pytestconfig: pytest.Config) -> list[Row]:
+    """Return the rows that were measured so far; tests add theirs."""
+    return pytestconfig.stash.setdefault(_ROWS, [])
+
+
+@pytest.fixture
+def compared(rows: list[Row]) -> Callable[..., list[Row]]:
+    """Return a function that takes rows into the table, and returns those that miss their target by far."""
+
+    def compare(*measured: Row) -> list[Row]:
+        rows.extend(measured)
+        return [row for row in measured if not row.is_bearable]
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Furnished:
+    """Return a home with the real core and its four memory providers switched on."""
+    return Furnished(tmp_path_factory.mktemp("furnished"), CORE, PROVIDERS)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Show the table, and write it."""
+    measured = config.stash.get(_ROWS, [])
+    if not measured:
+        return
+    terminalreporter.section("benchmarks")
+    terminalreporter.write_line(table(measured))
+    if file := os.environ.get("BENCHMARKS_JSON"):
+        Path(file).write_text(as_json(measured), "utf-8")

@@ -1,0 +1,76 @@
+"""A dry run imports nothing that it does not need: most of its time is the start of the interpreter and imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fixtures.homes import HERMES, Home, new_home
+from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
+
+HEAVY = {
+    "asyncio",
+    "bz2",
+    "dataclasses",
+    "email",
+    "filelock",
+    "http",
+    "importlib.metadata",
+    "inspect",
+    "logging",
+    "lzma",
+    "packaging.markers",
+    "packaging.requirements",
+    "pip_audit",
+    "resolvelib",
+    "rich",
+    "ruamel",
+    "shutil",
+    "ssl",
+    "subprocess",
+    "tempfile",
+    "tomlkit",
+    "urllib3",
+    "zipfile",
+}
+READERS = {"pm.reading.manifest", "pm.reading.nodes", "pm.reading.pyproject", "tomllib", "yaml"}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    folder = tmp_path_factory.mktemp("imports")
+    (folder / "wheels").mkdir()
+    build_recipe(folder / "wheels", read_recipe(DEFAULT_RECIPE))
+    home = new_home(folder / "home", wheels=folder / "wheels")
+    home.ask("pm", "init")
+    return home
+
+
+def imported(home: Home, folder: Path) -> set[str]:
+    """Return what a dry run of a plugin's folder imports."""
+    command: list[str | Path] = [sys.executable, "-X", "importtime", HERMES, "plugins", "check", folder, "--json"]
+    done = subprocess.run(command, env=home.environ, cwd=home.work, capture_output=True, text=True, check=True)
+    lines = done.stderr.splitlines()
+    return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
+
+
+def test_a_dry_run_of_a_known_plugin_imports_no_reader_and_nothing_heavy(home: Home) -> None:
+    plugin = home.plugin("ash", "demo-socket<3")
+    home.ask("plugins", "check", plugin)
+    found = imported(home, plugin)
+    assert "admission.verdict" in found
+    assert found & (HEAVY | READERS) == set()
+
+
+def test_a_dry_run_of_a_plugin_that_nobody_has_seen_imports_its_reader_and_nothing_else_that_is_heavy(
+    home: Home,
+) -> None:
+    text = '[project]\nname = "birch"\nversion = "1.0"\ndependencies = ["demo-socket>=1,<3"]\n'
+    plugin = home.plugin("birch", files={"pyproject.toml": text})
+    (plugin / "plugin.yaml").unlink()
+    found = imported(home, plugin)
+    assert "tomllib" in found
+    assert found & (HEAVY | {"yaml"}) == set()

@@ -1,0 +1,138 @@
+"""How long a dry run, a refusal and an installation take, as multiples of what uv takes for the same requirements.
+
+The limits are generous: a busy machine must not fail, and a search that has become quadratic must.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fixtures.benchmarks import Furnished, Row, race
+
+pytestmark = [pytest.mark.real_index, pytest.mark.slow]
+
+# one that nobody asks for yet, and one that is there: a plugin brings something and finds something
+NEW = ("tabulate>=0.9", "tenacity>=8")
+CONFLICT = "websockets>=16"
+ROUNDS = 11
+Compared = Callable[..., list[Row]]
+
+
+def test_a_plugin_that_nobody_has_seen_is_judged_in_little_more_time_than_uv_resolves_the_same(
+    furnished: Furnished, compared: Compared
+) -> None:
+    pyproject, manifest = furnished.writing("one", *NEW), furnished.writing("two", *NEW, manifest=True)
+    known = furnished.writing("three", *NEW)()
+    furnished.compiled(*NEW, offline=False).milliseconds()
+    ms = race(
+        {
+            "uv": furnished.compiled(*NEW).milliseconds,
+            "uv online": furnished.compiled(*NEW, offline=False).milliseconds,
+            "pyproject": furnished.hermes("plugins", "check", "./one", "--json", before=pyproject).milliseconds,
+            "yaml": furnished.hermes("plugins", "check", "./two", "--json", before=manifest).milliseconds,
+            "again": furnished.hermes("plugins", "check", known, "--json").milliseconds,
+            "decide": lambda: furnished.hermes("plugins", "check", known, "--json").reported("decide"),
+            "ready": furnished.hermes("plugins", "check", "--json").milliseconds,
+        },
+        ROUNDS,
+    )
+    missed = compared(
+        Row("check, new pyproject.toml : compile, offline", ms["pyproject"], ms["uv"], 1.4),
+        Row("check, new plugin.yaml : compile, offline", ms["yaml"], ms["uv"], 1.8),
+        Row("check, known plugin : compile, offline", ms["again"], ms["uv"], 1.4),
+        Row("check, known plugin : compile, online", ms["again"], ms["uv online"], 0.25),
+        Row("verdict, in process : compile, offline", ms["decide"], ms["uv"], 0.5),
+        Row("check, no change : compile, offline", ms["ready"], ms["uv"], 0.7),
+    )
+    assert missed == []
+
+
+def test_a_refusal_with_its_proof_and_steps_takes_a_few_times_as_long_as_that_of_uv(
+    furnished: Furnished, compared: Compared
+) -> None:
+    writing = furnished.writing("refused", CONFLICT)
+    words = ("plugins", "check", "./refused", "--json")
+    check = furnished.hermes(*words, status=1, before=writing)
+    bare = furnished.hermes(*words, "--steps-budget", "0", status=1, before=writing)
+    furnished.compiled(CONFLICT, offline=False, status=1).milliseconds()
+    ms = race(
+        {
+            "uv": furnished.compiled(CONFLICT, status=1).milliseconds,
+            "whole": check.milliseconds,
+            "bare": bare.milliseconds,
+            "decide": lambda: check.reported("decide"),
+            "both": lambda: check.reported("decide", "steps"),
+        },
+        ROUNDS,
+    )
+    missed = compared(
+        Row("refusal with proof, in process : uv's", ms["decide"], ms["uv"], 1.8),
+        Row("refusal with proof and steps, in process : uv's", ms["both"], ms["uv"], 4.0),
+        Row("refusal with proof : uv's", ms["bare"], ms["uv"], 1.8),
+        Row("refusal with proof and steps : uv's", ms["whole"], ms["uv"], 4.0),
+    )
+    assert missed == []
+
+
+def test_an_installation_takes_less_than_twice_as_long_as_uv_needs_to_fill_an_environment(
+    furnished: Furnished, compared: Compared
+) -> None:
+    writing = furnished.writing("installed", *NEW)
+
+    def prepared() -> None:
+        """Take out what the round before has put in, and the environment that uv has made."""
+        shutil.rmtree(bare, ignore_errors=True)
+        if (furnished.home.path / "plugins" / "installed").exists():
+            furnished.hermes("plugins", "remove", "installed").milliseconds()
+        furnished.hermes("pm", "gc").milliseconds()
+        writing()
+
+    bare, lock = furnished.folder / "bare", furnished.folder / "pylock.toml"
+    writing()
+    furnished.hermes("plugins", "install", "./installed", "--enable").milliseconds()
+    shutil.copy(furnished.home.generation / "pylock.toml", lock)
+    cache = furnished.home.state / "cache" / "uv"
+    python = furnished.record["interpreter"]
+    venv = furnished.uv("venv", "--quiet", "--python", python, bare, cache=cache)
+    sync = furnished.uv("pip", "sync", "--quiet", "--python", bare / "bin" / "python", lock, cache=cache)
+    install = furnished.hermes("plugins", "install", "./installed", "--enable", "--json", before=prepared)
+    ms = race({"ours": install.milliseconds, "uv": lambda: venv.milliseconds() + sync.milliseconds()}, 5)
+    assert compared(Row("install : uv venv + uv pip sync", ms["ours"], ms["uv"], 1.8)) == []
+
+
+def test_a_dry_run_holds_little_more_memory_than_uv(furnished: Furnished, compared: Compared) -> None:
+    known = furnished.writing("weighed", *NEW)()
+    furnished.compiled(*NEW, offline=False).milliseconds()
+    mb = race(
+        {
+            "uv": furnished.compiled(*NEW).megabytes,
+            "ours": furnished.hermes("plugins", "check", known, "--json").megabytes,
+        },
+        3,
+    )
+    assert compared(Row("check, peak memory : compile's", mb["ours"], mb["uv"], 1.5, "MB")) == []
+
+
+def test_without_any_cache_a_dry_run_waits_for_the_index_as_uv_does(
+    furnished: Furnished, compared: Compared, tmp_path: Path
+) -> None:
+    known = furnished.writing("cold", *NEW)()
+    kept, cache = tmp_path / "kept", furnished.home.state / "cache"
+    cache.rename(kept)
+
+    def emptied() -> None:
+        shutil.rmtree(cache, ignore_errors=True)
+        shutil.rmtree(tmp_path / "uv", ignore_errors=True)
+
+    compiled = furnished.compiled(*NEW, offline=False, cache=tmp_path / "uv")
+    check = furnished.hermes("plugins", "check", known, before=emptied)
+    try:
+        ms = race({"ours": check.milliseconds, "uv": compiled._replace(before=emptied).milliseconds}, 3)
+    finally:
+        emptied()
+        kept.rename(cache)
+    assert compared(Row("check, cold caches : compile, cold", ms["ours"], ms["uv"], 1.5)) == []

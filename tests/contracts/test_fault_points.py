@@ -1,0 +1,90 @@
+"""An operation of which any one call to the disk fails ends and says so; it has happened, or it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from fixtures.faults import OPERATIONS, Point, Staging, leftovers
+from fixtures.homes import Answer, check_receipt, new_home
+from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
+
+STEPS = [pytest.param(7, id="every 7th"), pytest.param(1, id="every one", marks=pytest.mark.slow)]
+
+
+class Ending(NamedTuple):
+    """How an operation ends of which one call failed, and what is found then."""
+
+    status: int
+    happened: bool | None
+    """`None`: half of it."""
+    again: str
+    """How the same command ends then."""
+    said: str = ""
+    """On standard error."""
+    start: int = 0
+    """The status of a command in the selected generation."""
+    done: bool = True
+    verified: str = "0 verified"
+    left: tuple[str, ...] = ()
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheels")
+    build_recipe(folder, read_recipe(DEFAULT_RECIPE))
+    return folder
+
+
+@pytest.fixture
+def staging(
+    tmp_path: Path, wheels: Path, require_tool: Callable[[str], Path], request: pytest.FixtureRequest
+) -> Staging:
+    home = new_home(tmp_path / "home", wheels=wheels)
+    return Staging(home, OPERATIONS[request.param], require_tool("strace"))
+
+
+def ending(staging: Staging, answer: Answer) -> Ending:
+    """Look at the home of an operation of which something failed, and do it again."""
+    home, selected = staging.home, staging.selected
+    check_receipt(answer.value)
+    start = home.say("run", "--", "python", "-c", "pass").status if home.pointer else 0
+    happened = {True: True, False: None}[selected == staging.after] if selected != staging.before else False
+    again = staging.again().gist
+    done = staging.selected._replace(records=[]) == staging.after._replace(records=[])
+    verified = home.ask("pm", "verify").gist
+    return Ending(answer.status, happened, again, answer.stderr, start, done, verified, leftovers(home))
+
+
+def surprises(staging: Staging, step: int) -> dict[str, Ending]:
+    """Let calls fail, one at a time and each time from the beginning; return what should not have come of it."""
+    operation = staging.operation
+    expected = [
+        Ending(status=3, happened=False, again=operation.gist),
+        Ending(status=0, happened=True, again=operation.again),
+    ]
+    found = {}
+    for point in staging.fault_points()[step // 2 :: step]:
+        staging.restore()
+        found[str(point)] = ending(staging, staging.fail(point))
+    return {point: end for point, end in found.items() if end not in expected}
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("staging", OPERATIONS, indirect=True)
+def test_whatever_call_fails_an_operation_has_happened_or_says_that_it_has_not(staging: Staging, step: int) -> None:
+    assert surprises(staging, step) == {}
+
+
+@pytest.mark.parametrize("fault", ["signal=SIGKILL", "error=ENOSPC", "error=EROFS"])
+@pytest.mark.parametrize("staging", ["first install", "install", "remove"], indirect=True)
+def test_when_uv_dies_or_cannot_write_an_operation_has_happened_or_says_that_it_has_not(
+    staging: Staging, fault: str
+) -> None:
+    operation = staging.operation
+    staging.restore()
+    end = ending(staging, staging.fail_in_uv(Point("renameat2", 1), fault))
+    assert end == Ending(status=3, happened=False, again=operation.gist)

@@ -1,0 +1,86 @@
+"""An operation that is killed at any of its calls that change names or flush them has happened, or it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from fixtures.faults import OPERATIONS, Point, Staging, held, leftovers
+from fixtures.homes import new_home
+from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
+
+STEPS = [pytest.param(7, id="every 7th"), pytest.param(1, id="every one", marks=pytest.mark.slow)]
+
+
+class Aftermath(NamedTuple):
+    """What is found after a kill, and after the commands that follow it."""
+
+    happened: bool | None
+    """`None`: half of it."""
+    again: str
+    """How the same command ends then."""
+    held: tuple[str, ...] = ()
+    start: int = 0
+    """The status of a command in the selected generation, right after the kill."""
+    mended: str = "2 failed unknown-plugin"
+    """How the next changing command ends, which here has nothing to do of its own."""
+    left: tuple[str, ...] = ()
+    done: bool = True
+    verified: str = "0 verified"
+    left_in_the_end: tuple[str, ...] = ()
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheels")
+    build_recipe(folder, read_recipe(DEFAULT_RECIPE))
+    return folder
+
+
+@pytest.fixture
+def staging(
+    tmp_path: Path, wheels: Path, require_tool: Callable[[str], Path], request: pytest.FixtureRequest
+) -> Staging:
+    home = new_home(tmp_path / "home", wheels=wheels)
+    return Staging(home, OPERATIONS[request.param], require_tool("strace"))
+
+
+def aftermath(staging: Staging) -> Aftermath:
+    """Look at the home of an operation that was killed, and go on working with it."""
+    home = staging.home
+    locks = held(home)
+    start = home.say("run", "--", "python", "-c", "pass").status if home.pointer else 0
+    mended = home.ask("plugins", "disable", "nobody").gist
+    selected, left = staging.selected, leftovers(home)
+    happened = {True: True, False: None}[selected == staging.after] if selected != staging.before else False
+    again = staging.again().gist
+    done = staging.selected._replace(records=[]) == staging.after._replace(records=[])
+    verified = home.ask("pm", "verify").gist
+    return Aftermath(happened, again, locks, start, mended, left, done, verified, leftovers(home))
+
+
+def surprises(staging: Staging, kill: Callable[[Point], object], points: Iterable[Point]) -> dict[str, Aftermath]:
+    """Kill an operation at some points, each time from the beginning; return what should not have come of it."""
+    operation = staging.operation
+    expected = [Aftermath(happened=False, again=operation.gist), Aftermath(happened=True, again=operation.again)]
+    found = {}
+    for point in points:
+        staging.restore()
+        if kill(point) is not False:
+            found[str(point)] = aftermath(staging)
+    return {point: after for point, after in found.items() if after not in expected}
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("staging", OPERATIONS, indirect=True)
+def test_killed_at_any_point_an_operation_has_happened_or_not(staging: Staging, step: int) -> None:
+    assert surprises(staging, staging.kill_manager, staging.points[step // 2 :: step]) == {}
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("staging", ["first install", "install", "remove", "repair"], indirect=True)
+def test_when_everything_dies_while_uv_builds_nothing_has_happened(staging: Staging, step: int) -> None:
+    assert surprises(staging, staging.kill_everything, staging.points_of_uv[step // 2 :: step]) == {}

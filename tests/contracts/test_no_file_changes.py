@@ -1,0 +1,146 @@
+"""Nobody changes a file of a generation that is selected or runs, nor of a plugin folder that is not theirs to change."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fixtures.homes import Home, new_home, snapshot, write_plugin
+from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
+from pm.operations.sweeping import sweep
+from pm.places import Places
+
+WAITS = "import sys; print('here', flush=True); sys.stdin.read()"
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheels")
+    build_recipe(folder, read_recipe(DEFAULT_RECIPE))
+    return folder
+
+
+@pytest.fixture
+def home(tmp_path: Path, wheels: Path) -> Iterator[Home]:
+    """Give a home with two profiles and plugins of all kinds, in whose first generation something runs."""
+    home = new_home(tmp_path / "home", wheels=wheels)
+    home.install(home.plugin("ash", "demo-colors"))
+    with home.start("run", "--", "python", "-c", WAITS, stdin=subprocess.PIPE) as host:
+        assert host.stdout is not None
+        assert host.stdout.readline() == "here\n"
+        home.install(home.plugin("birch", "demo-transport"))
+        home.ask("plugins", "install", home.plugin("cedar", "demo-socket"))
+        work = home.profile("work")
+        work.install(write_plugin(work.work / "elm", "demo-colors"))
+        _write_others(home.path / "plugins")
+        _write_others(work.path / "plugins")
+        yield home
+        host.communicate("", timeout=60)
+
+
+def _write_others(plugins: Path) -> None:
+    """Write what lies in plugin folders and is nobody's plugin, or a plugin that wrote more into its own folder."""
+    (plugins / "undeclared").mkdir()
+    (plugins / "undeclared" / "notes.txt").write_text("mine")
+    wrapper = write_plugin(plugins / "wrapper", files={".installed": "yes", "venv/pyvenv.cfg": "home = /usr/bin\n"})
+    (wrapper / "venv" / "bin").mkdir()
+    (wrapper / "venv" / "bin" / "python").symlink_to("/usr/bin/python3")
+
+
+def generations(home: Home) -> dict[str, dict[str, str]]:
+    """Return the environment that is selected and the one that something runs in, with all their files."""
+    return {str(folder): snapshot(folder) for folder in {home.generation, home.state / "generations" / "1"}}
+
+
+def plugins(home: Home) -> dict[str, dict[str, str]]:
+    return {path.parent.name: snapshot(path) for path in (home.path / "plugins", home.path / "profiles/work/plugins")}
+
+
+@pytest.mark.parametrize(
+    ("words", "gist"),
+    [
+        (("plugins", "enable", "cedar"), "0 admitted"),
+        (("plugins", "disable", "birch"), "0 disabled"),
+        (("pm", "repair"), "0 unchanged"),
+        (("pm", "gc"), "0 collected"),
+        (("pm", "verify"), "0 verified"),
+        (("pm", "init", "--core", "hermes-embedded-core"), "0 admitted"),
+        (("plugins", "check"), "0 ready"),
+        (("plugins", "install", "{work}/fir", "--enable"), "1 refused not-found-on-index"),
+        (("plugins", "install", "{work}/birch", "--enable"), "1 refused name-taken"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_neither_generations_nor_plugin_folders_are_changed(home: Home, words: tuple[str, ...], gist: str) -> None:
+    home.plugin("fir", "demo-nowhere")
+    before = generations(home), plugins(home)
+    answer = home.ask(*(word.format(work=home.work) for word in words))
+    selected, others = before
+    after = {folder: snapshot(Path(folder)) for folder in selected}
+    assert (answer.gist, after, plugins(home)) == (gist, selected, others)
+
+
+@pytest.mark.parametrize(
+    ("words", "gist", "changed"),
+    [
+        (("plugins", "install", "{work}/fir", "--enable"), "0 admitted", "fir"),
+        (("plugins", "install", "{work}/birch", "--enable", "--force"), "0 admitted", "birch"),
+        (("plugins", "remove", "birch"), "0 removed", "birch"),
+        (("pm", "rollback", "1", "--yes"), "0 rolled-back", "nothing"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_no_generation_is_changed_and_of_plugin_folders_only_the_one_that_is_named(
+    home: Home, words: tuple[str, ...], gist: str, changed: str
+) -> None:
+    home.plugin("fir", "demo-speedups")
+    left_out = [changed]
+    before = {folder: snapshot(Path(folder)) for folder in generations(home)}
+    others = snapshot(home.path / "plugins", left_out), snapshot(home.path / "profiles/work/plugins")
+    answer = home.ask(*(word.format(work=home.work) for word in words))
+    after = {folder: snapshot(Path(folder)) for folder in before}
+    assert (answer.gist, after) == (gist, before)
+    assert (snapshot(home.path / "plugins", left_out), snapshot(home.path / "profiles/work/plugins")) == others
+
+
+def test_an_environment_outlives_the_record_of_its_own_number(tmp_path: Path, wheels: Path) -> None:
+    home = new_home(tmp_path / "home", wheels=wheels)
+    home.configure("  keep_generations: 1\n")
+    home.install(home.plugin("ash", "demo-colors"))
+    home.install(home.plugin("birch", "demo-transport"))
+    home.ask("plugins", "disable", "birch")
+    assert home.ask("pm", "gc").gist == "0 collected"
+    before = generations_on_disk(home), snapshot(home.generation)
+    assert home.ask("plugins", "disable", "nobody").gist == "2 failed unknown-plugin"
+    assert (generations_on_disk(home), snapshot(home.generation)) == before
+    assert home.ask("pm", "verify").gist == "0 verified"
+
+
+def generations_on_disk(home: Home) -> list[str]:
+    return sorted(path.name for path in (home.state / "generations").iterdir())
+
+
+def test_what_lies_beside_plugins_and_is_not_ours_is_not_swept(home: Home) -> None:
+    places = Places(home.path, home.path)
+    for name in ("plugins/.hidden", "plugins/.ash.pm-notes.tree", "plugins/ash/.a.tmp", ".config.yaml.swp"):
+        (home.path / name).write_text("mine")
+    kept = home.snapshot(["pm"])
+    for name in (
+        "plugins/.ash.pm-0123456789ab.tree",
+        ".config.yaml.pm-0123456789ab.new",
+        "plugins/ash/.x.pm-0123456789ab.old",
+    ):
+        (home.path / name).write_text("of a killed operation")
+    sweep(places)
+    assert home.snapshot(["pm"]) == kept
+
+
+def test_what_a_parked_journal_names_is_not_swept(home: Home) -> None:
+    path = home.path / ".config.yaml.pm-0123456789ab.old"
+    path.write_text("as it was before")
+    (home.state / "journal.parked-0123456789ab.json").write_text(f'{{"replacements": [{{"kept": "{path}"}}]}}')
+    sweep(Places(home.path, home.path))
+    assert path.read_text() == "as it was before"
