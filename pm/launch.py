@@ -155,6 +155,10 @@ def _stands(pointer: Pointer) -> None:
     if not pointer.folder.is_dir():
         text = f"the environment of generation {pointer.generation} is gone"
         raise PmError("drift", text, file=str(pointer.folder), hint="`hermes pm repair` builds it again")
+    if not (pointer.programs / "python").exists():
+        # another `python` of the PATH would run instead, without anything that was admitted
+        text = f"the interpreter that generation {pointer.generation} was built with is gone"
+        raise PmError("drift", text, file=str(pointer.programs / "python"), hint="`hermes pm init` builds it again")
 
 
 # -- what is odd about it

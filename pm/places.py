@@ -20,7 +20,7 @@ class Places(NamedTuple):
 
     @property
     def profile(self) -> str:
-        return DEFAULT_PROFILE if self.home == self.root else self.home.name
+        return DEFAULT_PROFILE if self.home == self.root else profile_name(self.home)
 
     @property
     def state(self) -> Path:
@@ -69,6 +69,11 @@ class Places(NamedTuple):
     def bytecode(self, number: int) -> Path:
         """Return where processes of a generation keep their bytecode: never in the generation itself."""
         return self.state / "pycache" / str(number)
+
+
+def profile_name(home: Path) -> str:
+    """Return the name of a profile below `profiles`; one that is called as the root is told from it."""
+    return f"profiles/{home.name}" if home.name == DEFAULT_PROFILE else home.name
 
 
 def find_places(home: str | None, environ: Mapping[str, str]) -> Places:

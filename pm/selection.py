@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from admission import Problem
 from pm.errors import PmError
 from pm.names import canonical_key, leaf
-from pm.places import DEFAULT_PROFILE
+from pm.places import DEFAULT_PROFILE, profile_name
 from pm.reading.cache import remembered, stamp_of
 from pm.reading.discovery import Found
 from pm.reading.files import text_of
@@ -90,7 +90,7 @@ def _content(path: Path) -> bytes | Problem | None:
 
 def read_profiles(root: Path, cache_directory: Path | None = None) -> tuple[Profile, ...]:
     """Return the profiles of a root: itself first, then `profiles/*` by name. One that cannot be read says why."""
-    homes = [(DEFAULT_PROFILE, root), *((path.name, path) for path in _subfolders(root / "profiles"))]
+    homes = [(DEFAULT_PROFILE, root), *((profile_name(path), path) for path in _subfolders(root / "profiles"))]
     return tuple(_profile(name, home, cache_directory) for name, home in homes)
 
 

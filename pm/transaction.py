@@ -11,14 +11,17 @@ its folder at any time without becoming another plugin. Only the standard librar
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
+import signal
 import stat
+import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pm.atomic import disk_error, read_json, sync_folder, write_bytes, write_json
+from pm.atomic import disk_error, sync_folder, write_bytes, write_json
 from pm.errors import PmError
 from pm.places import Places
 
@@ -92,17 +95,25 @@ def commit(places: Places, replacements: Sequence[Replacement], pointer: bytes |
         for entry in entries:
             _apply(entry)
         _sync_parents(entries)
+        too_late_for_ctrl_c()
         if pointer is not None:
             write_bytes(places.pointer, pointer, durable=True)
         else:
             write_json(places.journal, journal | {"committed": True}, durable=True)
     except BaseException as error:
-        if _settled(places) == "finished":
+        if _is_done(places):
             return  # whatever went wrong came after the commit
         if isinstance(error, OSError):
             raise disk_error(error, places.state) from error
         raise
     _settled(places)
+
+
+def too_late_for_ctrl_c() -> None:
+    """Hear no Ctrl-C any more: what is left takes a moment, and then it can be said what was done."""
+    if threading.current_thread() is threading.main_thread():
+        # not `SIG_IGN`: Python complains of a signal that arrived just before
+        signal.signal(signal.SIGINT, lambda _, __: None)
 
 
 def recover(places: Places) -> Recovered:
@@ -120,21 +131,25 @@ def _recovered(places: Places) -> Recovered:
     _sweep(places)
     if not places.journal.exists():
         return Recovered("nothing")
-    journal = read_json(places.journal)
+    journal = _read_journal(places)
     entries = _entries_of(journal)
     if entries is None or not isinstance(journal, dict):
         return _park(places, "", ("the journal cannot be read",))
     operation = str(journal.get("operation", ""))
     committed = _is_committed(places, journal)
     foreign = () if committed else tuple(entry.path for entry in entries if not _is_ours(entry))
-    if foreign:
-        return _park(places, operation, foreign)
     for entry in reversed(entries):
+        if entry.path in foreign:
+            continue
         if not committed:
             _undo(entry)
-        _discard(Path(entry.staged))
-        _discard(Path(entry.kept))
+        with contextlib.suppress(OSError):  # what cannot be removed now is swept another time, and is in nobody's way
+            _discard(Path(entry.staged))
+            _discard(Path(entry.kept))
     _sync_parents(entries)
+    if foreign:
+        # what others changed is theirs, and everything else is as it was
+        return _park(places, operation, foreign)
     places.journal.unlink(missing_ok=True)
     sync_folder(places.state)
     return Recovered("finished" if committed else "undone", operation)
@@ -144,8 +159,15 @@ def _settled(places: Places) -> str:
     """Return what became of the journal; empty if that failed too, and the next change has to do it."""
     try:
         return recover(places).outcome
-    except PmError:
+    except (PmError, KeyboardInterrupt):
         return ""
+
+
+def _is_done(places: Places) -> bool:
+    """Finish or undo after something went wrong, and say whether the change is made all the same."""
+    outcome = _settled(places)
+    journal = None if outcome else _read_journal(places)
+    return outcome == "finished" or (isinstance(journal, dict) and _is_committed(places, journal))
 
 
 def _withdraw(places: Places, entries: Iterable[_Entry]) -> None:
@@ -195,8 +217,12 @@ def _stage(replacement: Replacement, entries: list[_Entry]) -> None:
         elif replacement.tree is not None:
             replacement.tree.rename(staged)
             after = _inode(staged)
-    except OSError as error:
-        raise disk_error(error, path) from error
+    except BaseException as error:
+        with contextlib.suppress(OSError):  # why it failed is what matters, and the next change sweeps the rest
+            _discard(staged)
+        if isinstance(error, OSError):
+            raise disk_error(error, path) from error
+        raise
     entries.append(_Entry(str(path), "file" if is_file else "tree", before, after, str(staged), str(kept)))
 
 
@@ -262,6 +288,15 @@ def _sync_parents(entries: Iterable[_Entry]) -> None:
 
 
 # -- the journal
+
+
+def _read_journal(places: Places) -> object:
+    """Return what the journal says, `None` if it is damaged; one that the disk does not give now is not damaged."""
+    try:
+        content: object = json.loads(places.journal.read_bytes())
+    except (ValueError, RecursionError):
+        return None
+    return content
 
 
 def _entries_of(journal: object) -> list[_Entry] | None:

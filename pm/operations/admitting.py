@@ -62,7 +62,10 @@ def build(course: Course, situation: Situation, lock: Lock) -> Prepared | Refuse
         sources=None if situation.wishes.offline else situation.sources,
         client=situation.client,
     )
-    intact = situation.record if drift_of(course.places, situation.record) is None else None
+    record = situation.record
+    # an environment belongs to the interpreter that it was made with
+    same = record is not None and record.interpreter == str(situation.interpreter.path)
+    intact = record if same and drift_of(course.places, record) is None else None
     with course.phase("build", f"building an environment of {len(lock.pins)} packages"):
         prepared = prepare(course.places, lock, ingredients, intact)
     if isinstance(prepared, Prepared):

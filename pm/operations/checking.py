@@ -13,7 +13,7 @@ from pm.operations.finding import find_plugin
 from pm.operations.restarts import running_behind
 from pm.operations.sources import is_source, looked_at, source_path
 from pm.operations.standing import again, announced, drift_of, is_running
-from pm.operations.verdicts import verdict
+from pm.operations.verdicts import recorded_or_verdict, verdict
 from pm.reading.discovery import Found
 from pm.receipts.receipt import Done
 from pm.records import Member
@@ -41,7 +41,8 @@ def _one(course: Course, situation: Situation, word: str) -> Result:
         if is_running(situation, found) and not drift_of(situation.places, situation.record):
             course.judged(situation, situation.members)
             return Done("ready")
-        decision = verdict(course, situation, with_member(situation.members, member), found.key).decision
+        members = with_member(situation.members, member)
+        decision = recorded_or_verdict(course, situation, members, found.key).decision
         if isinstance(decision, Refused):
             return decision._replace(steps=(*decision.steps, again(found.key, decision)))
         return decision

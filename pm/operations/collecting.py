@@ -57,6 +57,8 @@ def _needed(places: Places) -> Needed:
     settings = read_selection(places.root).settings
     pointer = read_pointer(places)
     known = {number: record for number in set(numbers(places)) if (record := _record(places, number)) is not None}
+    if pointer is not None and pointer.generation not in known:
+        read_record(places, pointer.generation)  # says what is wrong: what the selected one needs cannot be told
     newest = sorted(known, reverse=True)[: settings.keep_generations]
     running = set(leased(places.locks))
     kept = {number for number in known if number in newest or known[number].environment in running}
@@ -87,10 +89,15 @@ def _promised(places: Places) -> frozenset[str]:
 
 
 def _record(places: Places, number: int) -> Record | None:
-    """Return a generation's record; `None` for one that is missing or damaged, which nothing can go back to."""
+    """Return a generation's record; `None` for one that is missing or damaged, which nothing can go back to.
+
+    One that the disk does not give now may be fine later: `OSError`, and nothing is deleted.
+    """
     try:
         return read_record(places, number)
     except PmError:
+        if places.record(number).exists():
+            places.record(number).read_bytes()
         return None
 
 

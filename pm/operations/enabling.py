@@ -10,7 +10,7 @@ from pm.operations.course import Course, Result
 from pm.operations.finding import find_plugin
 from pm.operations.provided import note_imports
 from pm.operations.standing import again, announced, is_running
-from pm.operations.verdicts import verdict
+from pm.operations.verdicts import recorded_or_verdict
 from pm.receipts.receipt import Done
 from pm.selection import own_names
 from pm.situation import Wishes, observed, with_member
@@ -25,7 +25,7 @@ def enable(course: Course, word: str, wishes: Wishes) -> Result:
         if is_running(situation, found):
             course.judged(situation, situation.members)
             return Done("unchanged")
-        judged = verdict(course, situation, with_member(situation.members, member), found.key)
+        judged = recorded_or_verdict(course, situation, with_member(situation.members, member), found.key)
         if isinstance(judged.decision, Admitted) and is_running(situation, found, judged.members):
             return Done("unchanged")
         if isinstance(judged.decision, Admitted):

@@ -58,7 +58,7 @@ def disable(course: Course, word: str) -> Result:
     lock = _disowned(record.lock, leaver.key) if leaver.leaves_union(course.places.profile) else record.lock
     lock = _fingerprinted(course, record, remaining, lock)
     prepared = Prepared(next_number(course.places), record.environment, lock)
-    _commit(course, leaver, prepared, edits, consents_left(record.consents, lock))
+    _commit(course, leaver, prepared, edits, consents=consents_left(record.consents, lock))
     return Done("disabled")
 
 
@@ -81,7 +81,7 @@ def remove(course: Course, word: str, wishes: Wishes) -> Result:
             apply(course.places, edits, None, operation="remove")
             return Done("removed")
         prepared = _rebuilt(course, record, lock, wishes)
-        _commit(course, leaver, prepared, edits, consents_left(record.consents, lock))
+        _commit(course, leaver, prepared, edits, consents=consents_left(record.consents, lock))
         return Done("removed", prepared.lock)
     finally:
         discard(trees)
@@ -142,7 +142,9 @@ def _leaver(course: Course, word: str) -> _Leaver:
         found=plugin,
         record=record,
         selection=selection,
-        selecting=selecting(selection, plugin, found) if plugin is not None else _naming(selection, (key, leaf(key)), selected_now),
+        selecting=selecting(selection, plugin, found)
+        if plugin is not None
+        else _naming(selection, (key, leaf(key)), selected_now),
         is_enabled=canonical_key(key) in enabled,
         is_member=bool(here),
     )
@@ -222,7 +224,7 @@ def _edits(course: Course, leaver: _Leaver, change: Disable | Remove) -> Edits:
 
 
 def _commit(
-    course: Course, leaver: _Leaver, prepared: Prepared, edits: Edits, consents: Mapping[str, object]
+    course: Course, leaver: _Leaver, prepared: Prepared, edits: Edits, *, consents: Mapping[str, object]
 ) -> None:
     record = leaver.record
     if record is None:
@@ -297,9 +299,7 @@ def _fingerprinted(course: Course, record: Record, remaining: Sequence[Member], 
     return lock._replace(fingerprint=fingerprint)
 
 
-def _fingerprint(
-    course: Course, record: Record, remaining: Sequence[Member], consents: Mapping[str, object]
-) -> str:
+def _fingerprint(course: Course, record: Record, remaining: Sequence[Member], consents: Mapping[str, object]) -> str:
     """Return the fingerprint of those who stay; empty if it cannot be told now, and the next check decides anew."""
     try:
         with observed(course.places, course.scene.environ, Wishes(offline=True)) as situation:

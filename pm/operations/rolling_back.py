@@ -28,6 +28,7 @@ from pm.receipts.receipt import Done
 from pm.records import Member, Record, pointer_to_json, read_record
 from pm.selection import enabled_plugins, read_profiles, read_selection, selecting
 from pm.transaction import Replacement, commit
+from pm.verification import changed_trees
 
 
 def roll_back(course: Course, number: int | None, *, agreed: bool) -> Result:
@@ -98,10 +99,13 @@ def _moved(course: Course, record: Record, target: Record) -> Iterator[tuple[Mem
     """
     known = {member.root: member.tree_digest for member in record.members}
     for member in target.members:
-        if member.source == "user" and member.tree_digest:
-            now = recorded_tree(course.places, Path(member.root), known.get(member.root, ""))
-            if now != member.tree_digest or not is_plugin(Path(member.root)):
-                yield member, now if is_plugin(Path(member.root)) else None
+        if member.source != "user" or not member.tree_digest:
+            continue
+        there = is_plugin(Path(member.root))
+        now = recorded_tree(course.places, Path(member.root), known.get(member.root, "")) if there else None
+        # what nobody put there by a record may be just what it was
+        if now != member.tree_digest and (now or not there or any(changed_trees(course.places, (member,)))):
+            yield member, now
 
 
 def _changes(course: Course, record: Record, target: Record) -> Iterator[tuple[str, tuple[Path, tuple[Change, ...]]]]:

@@ -8,9 +8,10 @@ from pathlib import Path
 from admission import Reason, Refused, Step, canonical_name
 from pm.errors import PmError
 from pm.installed import site_packages, stamp
+from pm.names import same_key
 from pm.operations.course import Course, plugin_of
 from pm.places import Places
-from pm.pointer import read_pointer
+from pm.pointer import Pointer, read_pointer
 from pm.reading.discovery import Found
 from pm.receipts.codes import code_of
 from pm.records import Member, Record
@@ -37,6 +38,7 @@ def is_running(situation: Situation, found: Found, members: Sequence[Member] | N
     return (
         enabled
         and record is not None
+        and any(same_key(old.key, found.key) and situation.places.profile in old.profiles for old in record.members)
         and found.declaration.fit
         and record.fingerprint == situation.constraints(situation.members if members is None else members).fingerprint
     )
@@ -57,14 +59,23 @@ def drift_of(places: Places, record: Record | None) -> Reason | None:
         pointer = read_pointer(places)
         if pointer is None:
             return None
-        if not pointer.folder.exists() or not pointer.folder.samefile(folder):
-            text = f"it was built in `{pointer.folder}` and lies in `{folder}` now, where it cannot run"
-            return Reason("drift", text, file=str(folder), hint="`hermes pm repair` builds it here")
-        if pointer.site_packages_stamp == stamp(folder):
-            return None
+        same = pointer.site_packages_stamp == stamp(folder)
     except PmError as error:
         return Reason("drift", error.message, file=str(folder))
-    return Reason("drift", _difference(folder, record), file=str(folder))
+    return _displaced(pointer, folder) or (
+        None if same else Reason("drift", _difference(folder, record), file=str(folder))
+    )
+
+
+def _displaced(pointer: Pointer, folder: Path) -> Reason | None:
+    """Return why an environment that is as it was cannot run where it is."""
+    if not pointer.folder.exists() or not pointer.folder.samefile(folder):
+        text = f"it was built in `{pointer.folder}` and lies in `{folder}` now, where it cannot run"
+        return Reason("drift", text, file=str(folder), hint="`hermes pm repair` builds it here")
+    if not (folder / "bin" / "python").exists():
+        text = f"the interpreter that generation {pointer.generation} was built with is gone"
+        return Reason("drift", text, file=str(folder), hint="`hermes pm init` builds it with another one")
+    return None
 
 
 def _difference(folder: Path, record: Record) -> str:

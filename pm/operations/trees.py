@@ -79,7 +79,7 @@ def discard(replacements: Iterable[Replacement]) -> None:
 
 def recorded_tree(places: Places, folder: Path, known: str = "") -> str:
     """Return the digest of the tree that the manager put into a folder, else the one that is known otherwise."""
-    return _installed(places).get(str(folder), known)
+    return _installed(places).get(_spelled(folder), known)
 
 
 def kept_digests(places: Places) -> frozenset[str]:
@@ -89,12 +89,18 @@ def kept_digests(places: Places) -> frozenset[str]:
 
 def _installed(places: Places) -> dict[str, str]:
     value = read_json(places.trees / _INSTALLED)
-    return {str(folder): str(digest) for folder, digest in value.items()} if isinstance(value, dict) else {}
+    rows = value.items() if isinstance(value, dict) else ()
+    return {_spelled(Path(folder)): str(digest) for folder, digest in rows}
+
+
+def _spelled(folder: Path) -> str:
+    """Return the one spelling of a plugin's folder: the way to it may lead over links, and it may be one itself."""
+    return os.path.join(os.path.realpath(folder.parent), folder.name)  # noqa: PTH118 - `realpath` gives a text
 
 
 def noted(places: Places, digests: Mapping[Path, str]) -> Replacement:
     """Return the replacement of the file that says which tree lies where: it changes together with the folders."""
-    trees = {**_installed(places), **{str(folder): digest for folder, digest in digests.items()}}
+    trees = {**_installed(places), **{_spelled(folder): digest for folder, digest in digests.items()}}
     content = json.dumps({path: tree for path, tree in trees.items() if tree}, indent=2, sort_keys=True)
     return Replacement(places.trees / _INSTALLED, content=content.encode() + b"\n")
 

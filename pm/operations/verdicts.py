@@ -30,12 +30,21 @@ def verdict(
         course.notice(notice)
     for replaced in _replaced(situation, judged):
         course.note(replaced)
-    if not course.operation.dry_run:
+    if not course.operation.dry_run and not _is_about_files(judged):
         from pm.evidence import evidence_of
 
         with course.phase("evidence"):
             course.evidence = evidence_of(question_of(situation, judged.members, candidate), situation.client.facts)
     return judged
+
+
+def recorded_or_verdict(course: Course, situation: Situation, members: Sequence[Member], candidate: str) -> Judged:
+    """Answer from the selected lock where it was made for just these members, though for fewer profiles."""
+    record = situation.record
+    if record is None or record.fingerprint != situation.constraints(members).fingerprint:
+        return verdict(course, situation, members, candidate)
+    course.judged(situation, members)
+    return Judged(Admitted(record.lock), tuple(members))
 
 
 def _replaced(situation: Situation, judged: Judged) -> Iterator[Problem]:
@@ -51,3 +60,9 @@ def _replaced(situation: Situation, judged: Judged) -> Iterator[Problem]:
             yield Problem(
                 "file-replaced", message, hint="ask whoever runs the index why; a release is not published twice"
             )
+
+
+def _is_about_files(judged: Judged) -> bool:
+    """Say whether a refusal rests on what is in the wheels, which no evidence holds."""
+    reasons = judged.decision.reasons if isinstance(judged.decision, Refused) else ()
+    return any(reason.code in ("file-collision", "module-shadowing") for reason in reasons)

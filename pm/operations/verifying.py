@@ -66,6 +66,8 @@ def found(course: Course, record: Record) -> list[Fault]:
         gone = drift_of(course.places, record)
         if not folder.is_dir():
             return [Fault("drift", f"`{folder}` is gone")]
+        if gone is not None and not Path(record.interpreter).exists():
+            return [Fault("drift", gone.message)]
         interpreter = describe_interpreter(Path(record.interpreter), course.places.cache)
         faults = differences(folder, record.lock, interpreter)
         return [Fault("drift", gone.message)] if gone is not None and not faults else faults

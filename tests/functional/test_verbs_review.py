@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from fixtures.homes import Home, write_plugin
+from fixtures.homes import Home, snapshot, write_plugin
 
 PROJECTS = {"HERMES_ENABLE_PROJECT_PLUGINS": "1"}
 CORE = {"hermes-embedded-core": "0.1.0", "ruamel-yaml": "0.19.1"}
@@ -209,7 +212,13 @@ def test_a_home_that_was_moved_is_told_and_built_again(home: Home) -> None:
 
 @pytest.mark.parametrize(
     ("words", "status"),
-    [("plugins list", 0), ("plugins check", 0), ("pm status", 0), ("plugins disable ash", 0), ("plugins remove ash", 0)],
+    [
+        ("plugins list", 0),
+        ("plugins check", 0),
+        ("pm status", 0),
+        ("plugins disable ash", 0),
+        ("plugins remove ash", 0),
+    ],
 )
 def test_a_working_folder_that_is_gone_stops_nothing(home: Home, words: str, status: int) -> None:
     home.install(home.plugin("ash", "demo-colors"))
@@ -218,3 +227,218 @@ def test_a_working_folder_that_is_gone_stops_nothing(home: Home, words: str, sta
     process = home.start(*words.split(), under=["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh"])
     _, stderr = process.communicate(timeout=120)
     assert (process.returncode, stderr) == (status, "")
+
+
+# -- going back
+
+
+def test_going_back_selects_the_memory_provider_of_then(home: Home) -> None:
+    write_plugin(home.path / "plugins/memory/mem", "demo-colors", kind="exclusive")
+    home.install(home.plugin("ash", "flintspark"))
+    home.configure("memory:\n  provider: mem\n")
+    home.ask("pm", "init")
+    back = home.ask("pm", "rollback", "1")
+    without = (_listed(home), home.ask("plugins", "check").gist)
+    forth = home.ask("pm", "rollback", "2")
+    assert (back.gist, without, forth.gist, _listed(home), home.ask("plugins", "check").gist) == (
+        "0 rolled-back",
+        ('plugins:\n  enabled:\n    - ash\nmemory:\n  provider: ""\n', "0 ready"),
+        "0 rolled-back",
+        'plugins:\n  enabled:\n    - ash\nmemory:\n  provider: "mem"\n',
+        "0 ready",
+    )
+    assert (back.warnings, forth.warnings) == (["profile-changes"], ["profile-changes"])
+
+
+def test_going_back_over_a_provider_that_was_switched_off_selects_it_again(home: Home) -> None:
+    write_plugin(home.path / "plugins/memory/mem", "demo-colors", kind="exclusive")
+    home.configure("memory:\n  provider: mem\n")
+    home.ask("pm", "init")
+    home.ask("plugins", "disable", "mem")
+    home.ask("pm", "rollback")
+    ready = home.ask("plugins", "check").gist
+    home.ask("pm", "rollback", "2")
+    assert (ready, home.ask("plugins", "check").gist, home.admitted) == ("0 ready", "0 ready", [])
+
+
+def test_going_back_switches_on_what_a_config_lists_as_switched_off(home: Home) -> None:
+    home.install(home.plugin("ash", "demo-colors"))
+    listed = home.config.read_text()
+    home.ask("plugins", "disable", "ash")
+    home.config.write_text(listed + "  disabled: [ash]\n")
+    home.ask("pm", "rollback")
+    assert (home.ask("plugins", "check").gist, _listed(home)) == (
+        "0 ready",
+        "plugins:\n  enabled:\n    - ash\n  disabled: []\n",
+    )
+
+
+def test_going_back_takes_the_core_of_then_along(home: Home) -> None:
+    core = home.work / "core"
+    core.mkdir()
+    (core / "pyproject.toml").write_text(
+        '[project]\nname = "hermes-agent"\nversion = "0.19.0"\ndependencies = ["demo-transport"]\n'
+    )
+    home.install(home.plugin("ash", "demo-colors"))
+    home.ask("pm", "init", "--core", core)
+    home.ask("pm", "rollback")
+    answer = home.ask("plugins", "check")
+    assert (answer.gist, answer.value["core"], answer.changes) == ("0 ready", "hermes-embedded-core==0.1.0", [])
+
+
+def test_what_a_removed_plugin_left_behind_is_there_after_going_back(home: Home) -> None:
+    home.install(home.plugin("ash", "demo-colors"))
+    mine = home.path / "plugins/ash/mine.txt"
+    mine.write_text("mine")
+    home.ask("plugins", "remove", "ash")
+    home.ask("pm", "rollback")
+    assert (mine.read_text(), home.ask("plugins", "check").gist) == ("mine", "0 ready")
+
+
+# -- what users wrote
+
+
+def test_a_file_that_somebody_changed_is_kept_when_its_plugin_is_replaced_goes_back_or_goes(home: Home) -> None:
+    plugin = home.plugin("ash", files={"settings.json": "{}"})
+    home.install(plugin)
+    settings = home.path / "plugins/ash/settings.json"
+    answers = []
+    ways: list[list[str | Path]] = [["install", plugin, "--force"], ["remove", "ash"]]
+    for number, words in enumerate(ways):
+        settings.write_text(f'{{"precious": {number}}}')
+        (plugin / "__init__.py").write_text(f"VERSION = {number}\n")
+        answers.append(home.ask("plugins", *words))
+    home.ask("pm", "rollback")
+    settings.write_text('{"precious": 2}')
+    answers.append(home.ask("pm", "rollback", "1"))
+    home.ask("pm", "gc")
+    kept = sorted(path.read_text() for path in home.state.glob("trees/*/settings.json"))
+    assert [answer.warnings for answer in answers] == [["tree-kept"], ["tree-kept"], ["tree-kept"]]
+    assert kept == ['{"precious": 0}', '{"precious": 1}', '{"precious": 2}', "{}", "{}"]
+
+
+# -- profiles
+
+
+def test_what_a_profile_switched_on_by_itself_is_admitted_for_it_too(home: Home) -> None:
+    home.install(home.plugin("ash", "demo-colors"))
+    work = home.profile("work")
+    write_plugin(work.path / "plugins/ash", "demo-colors")
+    work.config.write_text("plugins:\n  enabled: [ash]\n")
+    on = work.ask("plugins", "enable", "ash", "--offline")
+    again = work.ask("plugins", "enable", "ash", "--offline")
+    admitted = home.admitted
+    home.ask("plugins", "remove", "ash")
+    assert (on.gist, on.value["timings"].get("decide"), again.gist, admitted) == (
+        "0 admitted",
+        None,
+        "0 unchanged",
+        ["ash in default, work"],
+    )
+    assert (work.ask("plugins", "check").gist, home.pins) == ("0 ready", CORE | {"demo-colors": "2.0"})
+
+
+def test_what_a_plugin_wrote_stays_whatever_way_leads_to_its_home(home: Home) -> None:
+    real = home.path
+    home.path = real.with_name("link")
+    home.path.symlink_to(real)
+    plugin = home.plugin("ash")
+    home.install(plugin)
+    (real / "plugins/ash/mine.txt").write_text("mine")
+    home.path = real
+    answer = home.install(plugin, "--force")
+    assert (answer.gist, answer.warnings, (real / "plugins/ash/mine.txt").read_text()) == ("0 admitted", [], "mine")
+
+
+# killed between the two renames that replace a plugin's folder
+KILLED = """
+import os, signal, sys
+def watch(event, arguments):
+    if event == "os.rename" and str(arguments[1]).endswith("/plugins/ash"):
+        os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(watch)
+from pm.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_plugin_is_in_its_place_again_though_somebody_changed_the_config_after_a_crash(home: Home) -> None:
+    plugin = home.plugin("ash", "demo-colors")
+    home.install(plugin)
+    home.ask("plugins", "disable", "ash")
+    before = snapshot(home.path / "plugins")
+    (plugin / "__init__.py").write_text("VERSION = 2\n")
+    words = ["plugins", "install", str(plugin), "--force", "--enable"]
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, *words], env=home.environ, cwd=home.work, capture_output=True, check=False
+    )
+    home.configure("display:\n  color: blue\n")
+    answer = home.ask("pm", "verify")
+    collected = home.ask("pm", "gc")
+    assert (killed.returncode, answer.gist, collected.warnings[0], snapshot(home.path / "plugins")) == (
+        -signal.SIGKILL,
+        "0 verified",
+        "interrupted",
+        before,
+    )
+
+
+def test_a_profile_that_is_called_as_the_root_is_another_one(home: Home) -> None:
+    home.install(home.plugin("ash", "demo-colors"))
+    other = home.profile("default")
+    write_plugin(other.path / "plugins/birch", "flintspark")
+    answer = other.ask("plugins", "enable", "birch")
+    run = other.say("run", "--", "python", "-c", "")
+    assert (answer.gist, run, home.admitted) == (
+        "0 admitted",
+        (0, "", ""),
+        ["ash in default", "birch in profiles/default"],
+    )
+
+
+# -- the interpreter of a generation
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Path:
+    """Return another interpreter of the same version, which can go."""
+    base = Path(sys.base_prefix)
+    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    (tmp_path / "other/bin").mkdir(parents=True)
+    (tmp_path / "other/lib").symlink_to(base / "lib")
+    return Path(shutil.copy2(base / "bin" / name, tmp_path / "other/bin" / name))
+
+
+def test_another_interpreter_gets_an_environment_of_its_own(home: Home, python: Path) -> None:
+    home.install(home.plugin("ash", "demo-colors"))
+    home.ask("pm", "init", "--python", python)
+    assert (home.generation / "bin/python").resolve() == python
+
+
+def test_nothing_runs_elsewhere_when_the_interpreter_of_the_generation_is_gone(home: Home, python: Path) -> None:
+    home.ask("pm", "init", "--python", python)
+    python.unlink()
+    run = home.say("run", "--", "python", "-c", "print('elsewhere')")
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    verified, made = home.ask("pm", "verify"), home.ask("pm", "init", "--python", version)
+    assert (run.status, run.stdout, verified.gist, made.gist, home.ask("plugins", "check").gist) == (
+        1,
+        "",
+        "1 drift drift",
+        "0 admitted",
+        "0 ready",
+    )
+
+
+def test_an_environment_whose_interpreter_is_gone_is_not_ready_though_another_would_do(
+    home: Home, python: Path
+) -> None:
+    home.ask("pm", "init", "--python", python)
+    home.config.write_text(home.config.read_text().replace(f'python: "{python}"', 'python: ""'))
+    before = home.ask("plugins", "check").gist
+    python.unlink()
+    assert (before, home.ask("plugins", "check").gist, home.ask("pm", "init").gist) == (
+        "0 ready",
+        "1 drift drift",
+        "0 admitted",
+    )
