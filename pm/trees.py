@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,6 +61,8 @@ def staged_folder(destination: Path) -> Iterator[Path]:
 
     Raise `PmError` (`not-writable`, `no-space`) if the destination is there already, or the disk fails.
     """
+    import shutil
+
     if os.path.lexists(destination):
         raise PmError("not-writable", f"`{destination}` is there already", file=str(destination))
     stage = destination.with_name(f".{destination.name[:100]}.{os.getpid()}.{os.urandom(4).hex()}.part")
@@ -139,6 +140,8 @@ def _copy(source: Path, destination: Path, entry: TreeEntry) -> None:
     elif entry.kind == "link":
         destination.symlink_to(source.readlink())
     else:
+        import shutil  # with it come three compressors, and who only looks at a tree needs none
+
         shutil.copyfile(source, destination, follow_symlinks=False)
         destination.chmod(0o755 if entry.kind == "program" else 0o644)
 

@@ -23,7 +23,7 @@ def _commands(step: Step, operation: Operation) -> list[tuple[str, ...]]:
         case "widen" if operation.name != "why":  # there the plugin that it is about fits as it is
             commands = [_widened(step, operation)]
         case "update-core":
-            commands = [_hermes(operation, "update", "--core", step.value or step.subject)]
+            commands = [_hermes(operation, "pm", "init", "--core", step.value or step.subject)]
         case "re-enable":
             commands = [_hermes(operation, "plugins", "enable", step.subject)]
         case "repair":

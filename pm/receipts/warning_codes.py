@@ -201,12 +201,12 @@ _WARNINGS = (
     ),
     WarningCode(
         "tree-kept",
-        "the folder was put there by somebody else; a copy of it is kept",
+        "the folder was put there or changed by somebody else; a copy of it is kept",
         "nothing, or take what you need from the copy",
     ),
     WarningCode(
         "tree-not-kept",
-        "the folder was put there by somebody else, and no copy of it could be kept",
+        "the folder was put there or changed by somebody else, and no copy of it could be kept",
         "the message says why",
     ),
     WarningCode(
@@ -292,7 +292,7 @@ _WARNINGS = (
     ),
     WarningCode(
         "profile-changes",
-        "going back switches a plugin of a profile on or off",
+        "going back changes what a profile switches on or selects, or the core and the Python of the settings",
         "nothing, if that is what was meant",
     ),
 )

@@ -46,9 +46,9 @@ AGAIN = "hermes plugins install ./ws-chat --enable --home '/my home'"
         ),
         (
             ("update-core", "hermes-agent", "hermes-agent==0.20.0"),
-            "hermes update --core hermes-agent==0.20.0 --home '/my home'",
+            "hermes pm init --core hermes-agent==0.20.0 --home '/my home'",
         ),
-        (("update-core", "hermes-agent>=0.20", ""), "hermes update --core 'hermes-agent>=0.20' --home '/my home'"),
+        (("update-core", "hermes-agent>=0.20", ""), "hermes pm init --core 'hermes-agent>=0.20' --home '/my home'"),
         (
             ("allow-prerelease", "httpx", ""),
             f"{AGAIN} --allow-prerelease httpx",

@@ -47,7 +47,7 @@ Why
 
 What now
   1. take a newer core that accepts `websockets` 16 (confirmed by a dry run)
-     hermes update --core hermes-agent==0.20.0
+     hermes pm init --core hermes-agent==0.20.0
      hermes-agent 0.19.0 → 0.20.0
      websockets 15.0.1 → 16.0
   2. let the plugin accept the core's version (confirmed by a dry run)
@@ -90,7 +90,7 @@ Why
 
 What now
   1. take a newer core that accepts `websockets` 16 (confirmed by a dry run)
-     hermes update --core hermes-agent==0.20.0
+     hermes pm init --core hermes-agent==0.20.0
      hermes-agent 0.19.0 → 0.20.0
      websockets 15.0.1 → 16.0
   2. let the plugin accept the core's version (confirmed by a dry run)

@@ -216,6 +216,7 @@ def test_the_journal_of_an_installation_that_was_killed_fits_its_schema(home: Ho
     assert [Path(row["path"]).relative_to(home.path).as_posix() for row in journal["replacements"]] == [
         "plugins/with-pyproject",
         "pm/trees/installed.json",
+        "pm/generations/5.json",
         "config.yaml",
     ]
     assert recover(find_places(str(home.path), {})).outcome == "undone"
