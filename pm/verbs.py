@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pm.arguments import words_again
 from pm.errors import PmError
 from pm.index import Terms
-from pm.operations.course import Course, Result, Scene, changing, inspecting, looking
+from pm.operations.course import Course, Result, Scene, changing, inspecting, looking, trying
 from pm.places import Places, find_places, working_folder
 from pm.situation import Wishes
 from pm.terminal import Talk, ask, table
@@ -37,7 +37,7 @@ class Call:
     def change(self, name: str, argument: str, work: Callable[[Course], Result]) -> int:
         """Do what changes something, and show its receipt. A dry run changes nothing, and its receipt is not stored."""
         course = self._course(name, argument)
-        carry_out = looking if course.operation.dry_run else changing
+        carry_out = trying if course.operation.dry_run else changing
         return self.show(carry_out(course, lambda: work(course)))
 
     def inspect(self, name: str, work: Callable[[Course], Result]) -> int:

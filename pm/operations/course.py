@@ -156,6 +156,16 @@ def _hearing_again() -> Iterator[None]:
             signal.signal(signal.SIGINT, heard)
 
 
+def trying(course: Course, work: Callable[[], Result]) -> Receipt:
+    """Do the dry run of what changes something: it is refused where the change would be."""
+
+    def allowed() -> Result:
+        _refuse_managed(course)
+        return work()
+
+    return looking(course, allowed)
+
+
 def looking(course: Course, work: Callable[[], Result]) -> Receipt:
     """Do work that changes nothing and stores no receipt."""
     result = _ended(course, work)

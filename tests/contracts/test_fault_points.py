@@ -12,7 +12,7 @@ from fixtures.faults import OPERATIONS, Point, Selected, Staging, leftovers
 from fixtures.homes import Answer, check_receipt, new_home
 from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
 
-STEPS = [pytest.param(7, id="every 7th"), pytest.param(1, id="every one", marks=pytest.mark.slow)]
+STEPS = [pytest.param(29, id="every 29th"), pytest.param(1, id="every one", marks=pytest.mark.slow)]
 
 
 class Ending(NamedTuple):
@@ -94,7 +94,11 @@ def test_when_uv_dies_or_cannot_write_an_operation_has_happened_or_says_that_it_
     operation = staging.operation
     staging.restore()
     end = ending(staging, staging.fail_in_uv(Point("renameat2", 1), fault))
-    assert end == Ending(status=3, happened=False, again=operation.gist)
+    # uv knows another way round some of them
+    assert end in (
+        Ending(status=3, happened=False, again=operation.gist),
+        Ending(status=0, happened=True, again=operation.again),
+    )
 
 
 @pytest.mark.parametrize("step", STEPS)

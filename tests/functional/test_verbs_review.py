@@ -442,3 +442,14 @@ def test_an_environment_whose_interpreter_is_gone_is_not_ready_though_another_wo
         "1 drift drift",
         "0 admitted",
     )
+
+
+def test_a_dry_run_is_refused_where_the_change_would_be(home: Home) -> None:
+    (home.path / ".managed").touch()
+    plugin = home.plugin("ash", "demo-colors")
+    answers = [home.install(plugin, "--dry-run"), home.install(plugin), home.ask("plugins", "check", plugin)]
+    assert [answer.gist for answer in answers] == [
+        "1 refused managed-environment",
+        "1 refused managed-environment",
+        "0 admitted",
+    ]
