@@ -245,7 +245,7 @@ def _program(name: str, path: str, tell: Callable[[str], None]) -> str:
     """Return the file that a shell would run for a name; leave with the status that it would have if there is none."""
     if os.sep in name:
         return name
-    candidates = [os.path.join(folder or os.curdir, name) for folder in path.split(os.pathsep)]  # noqa: PTH118 - `./x`
+    candidates = [os.path.join(folder or os.curdir, name) for folder in path.split(os.pathsep)]  # noqa: PTH118 - a Path would make `./x` to `x`
     files = [candidate for candidate in candidates if name and os.path.isfile(candidate)]  # noqa: PTH113 - as above
     for file in files:
         if os.access(file, os.X_OK):

@@ -146,9 +146,11 @@ def _not_admitted(situation: Situation) -> tuple[Reason, ...]:
                 hint=problem.hint,
             )
         )
-    for note in situation.notes:
-        if note.code in ("declaration-invalid", "plugin-missing"):
-            waiting.append(Reason("not-admitted", note.message, file=note.file, line=note.line, hint=note.hint))  # noqa: PERF401
+    waiting.extend(
+        Reason("not-admitted", note.message, file=note.file, line=note.line, hint=note.hint)
+        for note in situation.notes
+        if note.code in ("declaration-invalid", "plugin-missing")
+    )
     return tuple(waiting)
 
 

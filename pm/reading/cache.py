@@ -68,7 +68,8 @@ def _code_stamp() -> bytes:
     here = os.path.dirname(__file__)  # noqa: PTH120 - a dry run pays for every path object, and this is asked each time
     with os.scandir(here) as entries:
         files = [entry.path for entry in entries if entry.name.endswith(".py")]
-    files += [names.__file__, requirement.__file__, f"{os.path.dirname(requirement.__file__)}/correction.py"]  # noqa: PTH120
+    admission = os.path.dirname(requirement.__file__)  # noqa: PTH120 - as above
+    files += [names.__file__, requirement.__file__, f"{admission}/correction.py"]
     statuses = ((path, os.stat(path)) for path in sorted(files))  # noqa: PTH116 - as above
     stamps = [f"{path} {status.st_size} {status.st_mtime_ns}" for path, status in statuses]
     return "\n".join([packaging.__version__, *stamps]).encode()

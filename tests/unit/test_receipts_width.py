@@ -105,7 +105,7 @@ def _spread(line: str) -> str:
 
 @WIDTHS
 @COLOURS
-def test_no_line_is_longer_than_the_terminal_is_wide(width: int, colour: bool) -> None:  # noqa: FBT001 - a parameter
+def test_no_line_is_longer_than_the_terminal_is_wide(*, width: int, colour: bool) -> None:
     receipt = large_refusal()
     commands = {step.command for step in receipt.steps}
     lines = plain(render(receipt, width=width, colour=colour)).splitlines()
@@ -114,7 +114,7 @@ def test_no_line_is_longer_than_the_terminal_is_wide(width: int, colour: bool) -
 
 @WIDTHS
 @COLOURS
-def test_every_demand_and_every_link_of_its_chain_is_there_whole(width: int, colour: bool) -> None:  # noqa: FBT001
+def test_every_demand_and_every_link_of_its_chain_is_there_whole(*, width: int, colour: bool) -> None:
     receipt = large_refusal()
     who, what, where, through = cells(render(receipt, width=width, colour=colour))
     demands = receipt.reasons[0].demands
@@ -129,7 +129,7 @@ def test_every_demand_and_every_link_of_its_chain_is_there_whole(width: int, col
 
 @WIDTHS
 @COLOURS
-def test_what_stands_outside_of_the_table_is_there_whole(width: int, colour: bool) -> None:  # noqa: FBT001
+def test_what_stands_outside_of_the_table_is_there_whole(*, width: int, colour: bool) -> None:
     receipt = large_refusal()
     text = squeezed(plain(render(receipt, width=width, colour=colour)))
     told = [receipt.summary, receipt.reasons[0].message, receipt.reasons[0].what_now]
@@ -140,7 +140,7 @@ def test_what_stands_outside_of_the_table_is_there_whole(width: int, colour: boo
 
 @WIDTHS
 @COLOURS
-def test_a_command_is_one_line_that_a_shell_reads_as_it_is_meant(width: int, colour: bool) -> None:  # noqa: FBT001
+def test_a_command_is_one_line_that_a_shell_reads_as_it_is_meant(*, width: int, colour: bool) -> None:
     receipt = large_refusal()
     lines = [line.strip() for line in plain(render(receipt, width=width, colour=colour)).splitlines()]
     shown = [line for line in lines if line.startswith("hermes ")]
