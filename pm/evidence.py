@@ -5,7 +5,6 @@ Only what deciding looks at is written: no addresses and digests of files, and u
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -62,11 +61,6 @@ def read_evidence(text: str) -> tuple[Question, Facts]:
         hint = "take the receipt and its `.facts.json` as they were written"
         raise PmError("invalid-evidence", message, hint=hint) from error
     return question, facts
-
-
-def digest_of(text: str) -> str:
-    """Return the digest by which a receipt names its evidence."""
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
 def _of_this_schema(value: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Prepare a generation from a lock, and select it together with what changes in configs and plugin folders."""
 
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +31,7 @@ from pm.receipts.receipt import time_text
 from pm.records import Member, Record, pointer_to_json, record_to_json
 from pm.selection import read_selection
 from pm.sources import Sources
-from pm.transaction import Replacement, commit
+from pm.transaction import Replacement, commit, digest
 
 
 class Ingredients(NamedTuple):
@@ -64,9 +63,8 @@ class Prepared(NamedTuple):
 class Edits(NamedTuple):
     """What is committed together with the pointer."""
 
-    home: Path
-    """Whose config is edited."""
-    config: tuple[Change, ...] = ()
+    configs: Mapping[Path, tuple[Change, ...]] = {}
+    """Home → how its config is edited."""
     trees: tuple[Replacement, ...] = ()
     decided_on: Mapping[Path, Selection] = {}
     """Home → what its config selected when this was decided; a difference now is `config-changed`."""
@@ -134,8 +132,7 @@ def select(
         **contents._asdict(),
     )
     folder = places.generation(prepared.environment)
-    pointer = pointer_to_json(record, path=str(folder), stamp=stamp(folder))
-    content = (json.dumps(pointer, indent=2, sort_keys=True) + "\n").encode()
+    content = pointer_to(places, record)
     try:
         if not prepared.reused:
             os.sync()
@@ -146,6 +143,13 @@ def select(
             discard_environment(folder)
         raise
     return record
+
+
+def pointer_to(places: Places, record: Record) -> bytes:
+    """Return the content of the pointer that selects a generation."""
+    folder = places.generation(record.environment)
+    pointer = pointer_to_json(record, path=str(folder), stamp=stamp(folder))
+    return (json.dumps(pointer, indent=2, sort_keys=True) + "\n").encode()
 
 
 def _recorded(places: Places, record: Record) -> Replacement:
@@ -165,15 +169,14 @@ def apply(places: Places, edits: Edits, pointer: bytes | None, *, operation: str
     """
     with ExitStack() as stack:
         replacements = list(edits.trees)
-        if edits.config:
-            config = stack.enter_context(locked_config(edits.home))
-            _unchanged(edits.decided_on)
-            content = edit_config(config.path, edits.config)
+        changed = {home: changes for home, changes in sorted(edits.configs.items()) if changes}
+        configs = {home: stack.enter_context(locked_config(home)) for home in changed}
+        _unchanged(edits.decided_on)
+        for home, config in configs.items():
+            content = edit_config(config.path, changed[home])
             if content != config.content:
-                expected = _digest(config.content) if config.content is not None else ""
+                expected = digest(config.content) if config.content is not None else ""
                 replacements.append(Replacement(config.path, content=content, expected=expected))
-        else:
-            _unchanged(edits.decided_on)
         if replacements or pointer is not None:
             commit(places, replacements, pointer, operation=operation)
 
@@ -258,7 +261,3 @@ def _decisive(selection: Selection) -> tuple[object, ...]:
         selection.context_engine,
         selection.section,
     )
-
-
-def _digest(content: bytes) -> str:
-    return "sha256:" + hashlib.sha256(content).hexdigest()

@@ -72,7 +72,7 @@ def commit(places: Places, replacements: Sequence[Replacement], pointer: bytes |
     What fails after the pointer is no failure of this: it is done, and the next change tidies up. Raise `PmError`
     (`config-changed`, `no-space`, `not-writable`).
     """
-    before, after = digest_file(places.pointer), _digest(pointer) if pointer is not None else None
+    before, after = digest_file(places.pointer), digest(pointer) if pointer is not None else None
     if after == before:
         # an equal pointer could not tell whether it was written: the journal itself says so then
         pointer = after = None
@@ -181,12 +181,13 @@ def _withdraw(places: Places, entries: Iterable[_Entry]) -> None:
 def digest_file(path: Path) -> str:
     """Return the digest of a file's content; empty if there is none."""
     try:
-        return _digest(path.read_bytes())
+        return digest(path.read_bytes())
     except FileNotFoundError:
         return ""
 
 
-def _digest(content: bytes) -> str:
+def digest(content: bytes) -> str:
+    """Return the digest by which a file's content is known."""
     return "sha256:" + hashlib.sha256(content).hexdigest()
 
 
@@ -213,7 +214,7 @@ def _stage(replacement: Replacement, entries: list[_Entry]) -> None:
         if replacement.content is not None:
             mode = stat.S_IMODE(path.stat().st_mode) if before else replacement.mode
             write_bytes(staged, replacement.content, mode=mode, durable=True)
-            after = _digest(replacement.content)
+            after = digest(replacement.content)
         elif replacement.tree is not None:
             replacement.tree.rename(staged)
             after = _inode(staged)

@@ -192,12 +192,12 @@ def _ended(course: Course, work: Callable[[], Result]) -> Result | PmError:
 
 
 def _stored(course: Course, result: Result | PmError) -> Receipt:
-    from pm.evidence import digest_of
+    from lockfiles.pylock import text_digest
     from pm.generations import numbers
     from pm.receipts.store import facts_name, store
 
     if course.evidence:
-        course.know(facts=FactsFile(facts_name(course.operation.id), digest_of(course.evidence)))
+        course.know(facts=FactsFile(facts_name(course.operation.id), text_digest(course.evidence)))
     receipt = build(course.operation, result, finished_at=datetime.now(UTC))
     kept = tuple(numbers(course.places))
     try:

@@ -31,8 +31,7 @@ def enable(course: Course, word: str, wishes: Wishes) -> Result:
         if isinstance(judged.decision, Admitted):
             note_imports(course, situation, found, folder=found.folder, lock=judged.decision.lock)
         edits = Edits(
-            home=situation.places.home,
-            config=(Enable(found.key, own_names(found, situation.here.found)),),
+            {situation.places.home: (Enable(found.key, own_names(found, situation.here.found)),)},
             decided_on=decided_on(situation),
         )
         result = realise(course, situation, judged, edits)

@@ -31,7 +31,7 @@ def initialise(course: Course, wishes: Wishes) -> Result:
         judged = verdict(course, situation, situation.members)
         if not changes and isinstance(judged.decision, Admitted) and _is_made(situation, judged.members):
             return Done("unchanged")
-        edits = Edits(home=course.places.root, config=changes, decided_on=decided_on(situation))
+        edits = Edits({course.places.root: changes}, decided_on=decided_on(situation))
         return realise(course, situation, judged, edits)
 
 

@@ -82,9 +82,9 @@ class _Installation:
         folder, lock = candidate.staged.folder, judged.decision.lock
         note_imports(self._course, situation, candidate.found, folder=folder, lock=lock)
         with self._placing() as (digest, replacements):
+            names = own_names(candidate.found, _found_after(candidate, situation))
             edits = Edits(
-                home=situation.places.home,
-                config=(Enable(candidate.key, own_names(candidate.found, _found_after(candidate, situation))),),
+                {situation.places.home: (Enable(candidate.key, names),)},
                 trees=replacements,
                 decided_on=decided_on(situation),
             )
@@ -119,7 +119,7 @@ class _Installation:
     def _put(self) -> None:
         """Put the plugin's folder in its place, and change nothing else."""
         with self._placing() as (_, replacements):
-            edits = Edits(self._situation.places.home, trees=replacements)
+            edits = Edits(trees=replacements)
             apply(self._course.places, edits, None, operation=self._course.operation.name)
 
     @contextmanager

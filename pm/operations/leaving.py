@@ -220,7 +220,7 @@ def _edits(course: Course, leaver: _Leaver, change: Disable | Remove) -> Edits:
                 changes.append(Set(setting, ""))
             message = f"`{setting}` named `{written}`, and is the built-in one now"
             course.note(Problem("selection-reset", message, "config.yaml", key=setting))
-    return Edits(course.places.home, tuple(changes), decided_on={course.places.home: leaver.selection})
+    return Edits({course.places.home: tuple(changes)}, decided_on={course.places.home: leaver.selection})
 
 
 def _commit(

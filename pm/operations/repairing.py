@@ -35,7 +35,7 @@ def repair(course: Course, wishes: Wishes) -> Result:
     if isinstance(prepared, Refused):
         return prepared
     contents = contents_after(record, record.members, record.fingerprint)
-    after = select(course.places, prepared, contents, Edits(course.places.home), operation=course.mark)
+    after = select(course.places, prepared, contents, Edits(), operation=course.mark)
     say_selected(course, record, after)
     return Done("repaired", record.lock)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from admission import Admitted, Need, Problem, Refused, decide
+from lockfiles.pylock import text_digest
 from pm.errors import PmError
-from pm.evidence import digest_of, read_evidence
+from pm.evidence import read_evidence
 from pm.operations.course import Course, Result
 from pm.receipts.receipt import InvalidReceipt, Receipt
 from pm.receipts.store import UnknownReceipt, find, load
@@ -21,7 +22,7 @@ def replay(course: Course, word: str) -> Result:
     if receipt.facts is None:
         raise PmError("invalid-evidence", f"the receipt `{receipt.id}` rests on no facts: nothing was decided in it")
     text = _text(path.with_name(receipt.facts.name))
-    if digest_of(text) != receipt.facts.digest:
+    if text_digest(text) != receipt.facts.digest:
         raise PmError("invalid-evidence", f"`{receipt.facts.name}` is not the file that the receipt names")
     question, facts = read_evidence(text)
     course.know(

@@ -1,19 +1,15 @@
 """Go back to an earlier generation: environment, plugin folders and what each profile selects, together and unbuilt."""
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 from admission import Problem
-from pm.config_edit import Change, Disable, Enable, Set, edit_config, locked_config
+from pm.config_edit import Change, Disable, Enable, Set
 from pm.cores import core_from_json
 from pm.environments import check_environment
 from pm.errors import PmError
-from pm.generations import numbers
-from pm.installed import stamp
+from pm.generations import Edits, apply, numbers, pointer_to
 from pm.interpreter import describe_interpreter
 from pm.names import canonical_key, leaf, same_key
 from pm.operations.admitting import selected as say_selected
@@ -25,9 +21,9 @@ from pm.reading.discovery import find_plugins, is_plugin
 from pm.reading.settings import Selection
 from pm.reading.stored import Rules
 from pm.receipts.receipt import Done
-from pm.records import Member, Record, pointer_to_json, read_record
-from pm.selection import enabled_plugins, read_profiles, read_selection, selecting
-from pm.transaction import Replacement, commit
+from pm.records import Member, Record, read_record
+from pm.selection import Profile, enabled_plugins, read_profiles, read_selection, selecting
+from pm.transaction import Replacement
 from pm.verification import changed_trees
 
 
@@ -44,7 +40,8 @@ def roll_back(course: Course, number: int | None, *, agreed: bool) -> Result:
     course.know(plugins=tuple(plugin_of(member) for member in target.members), core=target.lock.core)
     moved = tuple(_moved(course, record, target))
     _check(course, target, moved)
-    changes = dict(_changes(course, record, target))
+    profiles = read_profiles(course.places.root)
+    changes = dict(_changes(course, profiles, record, target))
     others = sorted(name for name, (_, edits) in changes.items() if edits and name != course.places.profile)
     for name, (_, edits) in sorted(changes.items()):
         for edit in edits:
@@ -58,7 +55,8 @@ def roll_back(course: Course, number: int | None, *, agreed: bool) -> Result:
     home, edits = changes[DEFAULT_PROFILE]
     changes[DEFAULT_PROFILE] = (home, (*settings, *edits))
     if not course.operation.dry_run:
-        _go(course, target, moved, [(home, edits) for home, edits in changes.values() if edits])
+        decided_on = {profile.home: profile.selection for profile in profiles if profile.selection is not None}
+        _go(course, target, moved, Edits(dict(changes.values()), decided_on=decided_on))
     say_selected(course, record, target)
     return Done("rolled-back", target.lock)
 
@@ -108,9 +106,11 @@ def _moved(course: Course, record: Record, target: Record) -> Iterator[tuple[Mem
             yield member, now
 
 
-def _changes(course: Course, record: Record, target: Record) -> Iterator[tuple[str, tuple[Path, tuple[Change, ...]]]]:
+def _changes(
+    course: Course, profiles: Sequence[Profile], record: Record, target: Record
+) -> Iterator[tuple[str, tuple[Path, tuple[Change, ...]]]]:
     """Yield for each profile what its config must say otherwise, so that it selects what it selected then."""
-    for profile in read_profiles(course.places.root):
+    for profile in profiles:
         if profile.selection is None:
             raise profile.error or PmError("config-unreadable", f"the config of `{profile.name}` cannot be read")
         changes = _switches(course, profile.home, profile.selection, _Then(profile.name, record, target))
@@ -173,11 +173,9 @@ def _go(
     course: Course,
     target: Record,
     moved: Sequence[tuple[Member, str | None]],
-    edits: Sequence[tuple[Path, tuple[Change, ...]]],
+    edits: Edits,
 ) -> None:
     places = course.places
-    folder = places.generation(target.environment)
-    pointer = pointer_to_json(target, path=str(folder), stamp=stamp(folder))
     trees: list[Replacement] = []
     try:
         for member, now in moved:
@@ -186,19 +184,9 @@ def _go(
                 keep_what_is_lost(course, place, now, member.tree_digest)
             trees.append(placed(places, member.tree_digest, place, recorded=now)[0])
         digests = {Path(member.root): member.tree_digest for member, _ in moved}
-        with course.phase("commit"), ExitStack() as stack:
-            configs = []
-            for home, changes in edits:
-                config = stack.enter_context(locked_config(home))
-                content = edit_config(config.path, changes)
-                expected = _digest(config.content) if config.content is not None else ""
-                configs.append(Replacement(config.path, content=content, expected=expected))
-            content = (json.dumps(pointer, indent=2, sort_keys=True) + "\n").encode()
-            kept = [noted(places, digests)] if digests else []
-            commit(places, [*configs, *trees, *kept], content, operation="rollback")
+        kept = [noted(places, digests)] if digests else []
+        with course.phase("commit"):
+            edits = edits._replace(trees=(*trees, *kept))
+            apply(places, edits, pointer_to(places, target), operation="rollback")
     finally:
         discard(trees)
-
-
-def _digest(content: bytes) -> str:
-    return "sha256:" + hashlib.sha256(content).hexdigest()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 from fixtures.homes import PLUGINS, Home, write_plugin
@@ -92,3 +94,27 @@ def test_a_generation_that_was_collected_is_not_gone_back_to(home: Home) -> None
     home.install(home.plugin("birch", "demo-transport"))
     home.ask("pm", "gc")
     assert home.ask("pm", "rollback").gist == "2 failed unknown-generation"
+
+
+# Runs `hermes`, and is somebody else who switches a plugin on at the moment at which the config is locked.
+MEDDLING = """
+import sys
+from pathlib import Path
+from pm.cli import main
+config = Path(sys.argv[1])
+def meddle(event, arguments):
+    if event == "open" and str(arguments[0]).endswith("config.yaml.lock") and "zelkova" not in config.read_text():
+        config.write_text(config.read_text().replace("enabled:", "enabled:\\n    - zelkova"))
+sys.addaudithook(meddle)
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def test_going_back_does_not_go_over_what_somebody_switches_meanwhile(home: Home) -> None:
+    home.install(home.plugin("ash", "demo-colors"))
+    home.install(home.plugin("birch", "demo-transport"))
+    pointer = (home.state / "pointer.json").read_bytes()
+    words = [sys.executable, "-c", MEDDLING, str(home.config), "pm", "rollback", "--json"]
+    done = subprocess.run(words, env=home.environ, cwd=home.work, capture_output=True, text=True, check=False)
+    assert (done.returncode, json.loads(done.stdout)["reasons"][0]["code"]) == (3, "config-changed")
+    assert ((home.state / "pointer.json").read_bytes(), "zelkova" in home.config.read_text()) == (pointer, True)
