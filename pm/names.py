@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pm.errors import PmError
-
 HOST_NAME = "hermes-agent"
 """The distribution of the host, which a core of any name stands for."""
 _SEGMENT = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
@@ -16,19 +14,6 @@ _KEY = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})?")
 def is_key(text: str) -> bool:
     """Say whether a text is a key: one or two segments, `name` or `category/name`."""
     return _KEY.fullmatch(text) is not None
-
-
-def checked_key(text: str) -> str:
-    """Return a key unchanged.
-
-    Raise `PmError` (`unsafe-name`) for anything that could not be the name of a folder below `plugins`.
-    """
-    if is_key(text):
-        return text
-    raise PmError("unsafe-name", f"{shown(text)} is not the key of a plugin", hint=KEY_RULE)
-
-
-KEY_RULE = "a key is `name` or `category/name`, of letters, digits, `-` and `_`, at most 64 characters each"
 
 
 def canonical_key(key: str) -> str:

@@ -85,10 +85,6 @@ def _described(candidate: Candidate, situation: Situation) -> Plugin:
 
 def refusal_of_place(candidate: Candidate, *, force: bool) -> Refused | None:
     """Refuse what could not be put in its place, whatever it requires."""
-    declaration = candidate.found.declaration
-    if not is_key(candidate.key) and declaration.fit:
-        message = f"{shown(candidate.key)} cannot be the key of a plugin"
-        return Refused((Reason("unsafe-name", message, hint="give it a `name` of letters, digits, `-` and `_`"),))
     if candidate.found.hidden_by:
         message = (
             f"a memory provider `{candidate.key}` is among the {candidate.found.hidden_by} plugins,"
