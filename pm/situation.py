@@ -83,7 +83,7 @@ class Situation(NamedTuple):
     rules: Rules
     policy: Policy
     members: tuple[Member, ...]
-    """The union: every enabled plugin of every profile, once for each distinct content, sorted by key."""
+    """The union: every enabled plugin of every profile, once for each folder, sorted by key."""
     unfit: tuple[Unfit, ...]
     notes: tuple[Problem, ...]
     """What is odd about configs and profiles, and stops nothing."""
@@ -100,8 +100,7 @@ class Situation(NamedTuple):
 
     def constraints(self, members: Sequence[Member]) -> ConstraintSet:
         """Return the union of the core and these members."""
-        union = (UnionMember(member.declaration, member.profiles, member.digest) for member in members)
-        return ConstraintSet(self.hosted.core, tuple(union), self.interpreter.target, self.policy)
+        return ConstraintSet(self.hosted.core, union_of(members), self.interpreter.target, self.policy)
 
     def was_admitted(self, member: Member) -> bool:
         """Return whether the selected generation holds a plugin as it is declared now."""
@@ -168,10 +167,20 @@ def member_of(found: Found, profiles: Sequence[str], since: str = "") -> Member:
 
 
 def joined(members: Iterable[Member]) -> tuple[Member, ...]:
-    """Return members with each distinct content once, sorted: one plugin in two profiles asks for the same twice."""
-    together: dict[tuple[str, str], Member] = {}
+    """Return members with each folder once, sorted: a folder may serve several profiles."""
+    return _together(members, by_folder=True)
+
+
+def union_of(members: Iterable[Member]) -> tuple[UnionMember, ...]:
+    """Return members as a constraint set holds them: the same plugin in two profiles asks for the same twice."""
+    distinct = _together(members, by_folder=False)
+    return tuple(UnionMember(member.declaration, member.profiles, member.digest) for member in distinct)
+
+
+def _together(members: Iterable[Member], *, by_folder: bool) -> tuple[Member, ...]:
+    together: dict[tuple[str, str, str], Member] = {}
     for member in members:
-        key = (canonical_key(member.key), member.digest)
+        key = (canonical_key(member.key), member.digest, member.root if by_folder else "")
         known = together.get(key)
         profiles = tuple(sorted({*(known.profiles if known else ()), *member.profiles}))
         together[key] = (known or member)._replace(profiles=profiles)

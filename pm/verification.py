@@ -38,8 +38,9 @@ def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:
         if not member.tree_digest or not kept.is_dir():
             continue
         for entry in tree_entries(kept):
-            if entry.kind in ("file", "program") and not _same(kept / entry.path, Path(member.root) / entry.path):
-                message = f"{shown(entry.path)} of the plugin `{member.key}` is not as it was admitted"
+            place = Path(member.root) / entry.path
+            if entry.kind in ("file", "program") and not _same(kept / entry.path, place):
+                message = f"{shown(str(place))} of the plugin `{member.key}` is not as it was admitted"
                 yield Fault("drift", message, member.key)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from admission import Admitted, Problem, Reason, Refused, Step
+from lockfiles import Lock
+from lockfiles.subset import changes
 from pm.errors import PmError
 from pm.operations.candidates import announced_source, refusal_of_place
 from pm.operations.course import Course, Result
@@ -16,7 +18,7 @@ from pm.operations.standing import again, announced, drift_of, is_running
 from pm.operations.verdicts import recorded_or_verdict, verdict
 from pm.reading.discovery import Found
 from pm.receipts.receipt import Done
-from pm.records import Member
+from pm.records import Member, Record
 from pm.situation import Situation, Wishes, member_of, observed, with_member
 
 
@@ -105,22 +107,45 @@ def _readiness(course: Course, situation: Situation) -> Result:
     if drift is not None:
         return Done("drift", reasons=(drift,))
     constraints = situation.constraints(situation.members)
-    waiting = _not_admitted(situation)
-    if record is not None and record.fingerprint == constraints.fingerprint and not waiting:
+    if record is not None and record.fingerprint == constraints.fingerprint and not _not_admitted(situation):
         course.judged(situation, situation.members)
         return Done("ready")
     judged = verdict(course, situation, situation.members)
-    decision = judged.decision
-    if not isinstance(decision, Admitted):
-        return decision
+    if not isinstance(judged.decision, Admitted):
+        return judged.decision
+    return _selected_or_not(situation, judged.decision, judged.members)
+
+
+def _selected_or_not(situation: Situation, decision: Admitted, members: Sequence[Member]) -> Done:
+    """Say whether what is admitted is what the selected generation was made for, and if not what makes one."""
+    record, waiting = situation.record, _not_admitted(situation)
     if record is None:
         reason = Reason("not-admitted", "no generation was made yet: nothing can run")
         step = Step("retry", "", "make a generation", when="you run `hermes pm init`")
         return Done("not-ready", decision.lock, (reason, *waiting), (step,), decision.warnings)
     if waiting:
-        steps = tuple(_admit(member, confirmed=member in judged.members) for member in _unadmitted(situation))
+        steps = tuple(_admit(member, confirmed=member in members) for member in _unadmitted(situation))
         return Done("not-ready", decision.lock, waiting, steps, decision.warnings)
+    outdated = _outdated(situation, record, decision.lock)
+    if outdated is not None:
+        step = Step("update-core", "", "make a generation of what is asked for now", confirmed=True)
+        return Done("not-ready", decision.lock, (outdated,), (step,), decision.warnings)
     return Done("ready", decision.lock, warnings=decision.warnings)
+
+
+def _outdated(situation: Situation, record: Record, lock: Lock) -> Reason | None:
+    """Return why the selected generation is not what the settings ask for, though every plugin in it is admitted."""
+    core = situation.settings.core if situation.wishes.core is None else situation.wishes.core
+    if core != record.core.get("setting"):
+        named = f"`pm.core` is `{core}`" if core else "`pm.core` is not set any more"
+        message = f"{named}, and generation {record.generation} was made for {record.lock.core}"
+        return Reason("not-admitted", message, file=str(situation.places.root / "config.yaml"), key="pm.core")
+    added, _, moved = changes(record.lock, lock)
+    if not added and not moved:
+        return None
+    names = ", ".join(f"`{change.name}` {change.after}" for change in (*added, *moved))
+    message = f"what is asked for now needs {names}, and generation {record.generation} does not hold that"
+    return Reason("not-admitted", message)
 
 
 def _unadmitted(situation: Situation) -> list[Member]:

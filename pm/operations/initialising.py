@@ -50,8 +50,10 @@ def _changes(situation: Situation) -> tuple[Change, ...]:
 
 def _is_made(situation: Situation, members: Sequence[Member]) -> bool:
     record = situation.record
+    python = situation.settings.python if situation.wishes.python is None else situation.wishes.python
     return (
         record is not None
+        and (record.python, record.interpreter) == (python, str(situation.interpreter.path))
         and record.fingerprint == situation.constraints(members).fingerprint
         and drift_of(situation.places, record) is None
     )

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from admission import ConstraintSet, Declaration, Owner, Policy, Problem, Refused
-from admission import Member as UnionMember
 from admission.gates import root_requirements
 from lockfiles import Lock
 from lockfiles.graph import owners as owners_by_name
@@ -37,7 +36,7 @@ from pm.reading.stored import Rules
 from pm.receipts.receipt import Done, Plugin
 from pm.records import Member, Record, read_selected
 from pm.selection import Enabled, enabled_plugins, own_names, read_selection, selecting, selections
-from pm.situation import Wishes, member_of, observed, sources_of, without
+from pm.situation import Wishes, member_of, observed, sources_of, union_of, without
 from pm.sources import Sources
 from pm.transaction import Replacement
 
@@ -274,8 +273,7 @@ def _without(course: Course, leaver: _Leaver) -> Lock | None:
 def _subset(course: Course, record: Record, remaining: Sequence[Member]) -> Lock:
     hosted = core_from_json(record.core)
     target = describe_interpreter(Path(record.interpreter), course.places.cache).target
-    union = tuple(UnionMember(member.declaration, member.profiles, member.digest) for member in remaining)
-    roots = root_requirements(ConstraintSet(hosted.core, union, target, Policy()))
+    roots = root_requirements(ConstraintSet(hosted.core, union_of(remaining), target, Policy()))
     owners: dict[str, set[Owner]] = {}
     for root in roots:
         owners.setdefault(root.name, set()).add(root.origin.owner)

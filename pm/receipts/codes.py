@@ -290,8 +290,8 @@ _CODES = (
     ),
     Code(
         "not-admitted", "not-ready",
-        "the config enables a plugin that no operation admitted in this form",
-        "{it} is switched on in the config but was never checked",
+        "the config asks for a plugin or a core that no operation admitted in this form",
+        "the config asks for something that was never checked as it is now",
         "admit it with the step",
         "it is admitted",
     ),

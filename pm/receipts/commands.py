@@ -23,7 +23,8 @@ def _commands(step: Step, operation: Operation) -> list[tuple[str, ...]]:
         case "widen" if operation.name != "why":  # there the plugin that it is about fits as it is
             commands = [_widened(step, operation)]
         case "update-core":
-            commands = [_hermes(operation, "pm", "init", "--core", step.value or step.subject)]
+            core = step.value or step.subject  # without one it is the core that the config names
+            commands = [_hermes(operation, "pm", "init", *(("--core", core) if core else ()))]
         case "re-enable":
             commands = [_hermes(operation, "plugins", "enable", step.subject)]
         case "repair":

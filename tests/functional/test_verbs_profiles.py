@@ -32,7 +32,8 @@ def test_the_same_plugin_in_two_profiles_counts_once_until_both_have_switched_it
     source = home.plugin("ash", "demo-colors")
     home.install(source)
     assert work.install(source).changes == []
-    assert home.admitted == ["ash in default, work"]
+    assert home.admitted == ["ash in default", "ash in work"]
+    assert [plugin["profile"] for plugin in home.ask("plugins", "check").value["plugins"]] == ["default", "work"]
     home.ask("plugins", "remove", "ash")
     assert (home.admitted, home.pins) == (["ash in work"], {"demo-colors": "2.0"} | CORE)
     assert work.ask("plugins", "check").gist == "0 ready"
@@ -197,3 +198,27 @@ def test_a_plugin_of_a_project_is_a_member_from_wherever_the_operator_works_now(
     admitted = home.install(home.plugin("cedar", "demo-transport"))
     assert (admitted.gist, admitted.warnings) == ("0 admitted", ["plugin-missing"])
     assert home.admitted == ["ash in default", "cedar in default"]
+
+
+def test_a_changed_file_of_a_plugin_is_found_in_each_profile_that_has_a_copy(home: Home, work: Home) -> None:
+    source = home.plugin("ash", "demo-colors")
+    home.install(source)
+    work.install(source)
+    (work.path / "plugins" / "ash" / "__init__.py").write_text("changed = True\n")
+    answer = home.ask("pm", "verify")
+    assert (answer.gist, [reason["message"] for reason in answer.value["reasons"]]) == (
+        "1 drift drift",
+        [f"`{work.path}/plugins/ash/__init__.py` of the plugin `ash` is not as it was admitted"],
+    )
+
+
+def test_going_back_brings_back_the_files_of_each_profile(home: Home, work: Home) -> None:
+    source = home.plugin("ash", "demo-colors")
+    home.install(source)
+    work.install(source)
+    (source / "__init__.py").write_text('"""Another plugin."""\n')
+    for place in (home, work):
+        assert place.install(source, "--force").gist == "0 admitted"
+    assert home.ask("pm", "rollback", "2", "--yes").gist == "0 rolled-back"
+    files = [place.path / "plugins" / "ash" / "__init__.py" for place in (home, work)]
+    assert [file.read_text().startswith('"""A plugin."""') for file in files] == [True, True]

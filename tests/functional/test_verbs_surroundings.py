@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 from fixtures.homes import PLUGINS, Home, new_home
@@ -68,3 +69,32 @@ def test_what_is_enabled_and_not_there_any_more_is_not_ready(home: Home) -> None
     (home.path / "plugins" / "admitted-simple" / "plugin.yaml").write_text("name: [")
     answer = home.ask("plugins", "check")
     assert answer.gist == "1 not-ready not-admitted"
+
+
+def test_another_core_in_the_config_is_not_ready_until_it_is_admitted(home: Home) -> None:
+    home.install(home.plugin("ash", "demo-colors"))
+    project = home.work / "core"
+    project.mkdir()
+    text = '[project]\nname = "hermes-agent"\nversion = "0.19.0"\ndependencies = ["demo-transport"]\n'
+    (project / "pyproject.toml").write_text(text)
+    home.config.write_text(home.config.read_text().replace("pm:\n", f"pm:\n  core: {project}\n"))
+    answer = home.ask("plugins", "check")
+    steps = ["update-core ", "retry hermes-agent==0.19.0"]
+    assert (answer.gist, answer.steps) == ("1 not-ready not-admitted", steps)
+    assert answer.value["steps"][0]["command"] == "hermes pm init"
+    assert home.ask("pm", "init").gist == "0 admitted"
+    assert home.ask("plugins", "check").gist == "0 ready"
+    (project / "pyproject.toml").write_text(text.replace('"]', '", "lanternkit"]'))
+    answer = home.ask("plugins", "check")
+    assert (answer.gist, answer.changes) == (
+        "1 not-ready not-admitted",
+        ["+flintspark 6.4", "+lanternkit 2.1", "+wickcore 1.1"],
+    )
+
+
+def test_a_python_that_is_named_no_longer_is_chosen_anew(home: Home) -> None:
+    home.ask("pm", "init", "--python", sys.executable)
+    home.config.write_text(home.config.read_text().replace(f'  python: "{sys.executable}"\n', ""))
+    answer = home.ask("pm", "init")
+    assert answer.gist == "0 admitted"
+    assert home.ask("pm", "init").gist == "0 unchanged"

@@ -54,7 +54,7 @@ def test_a_changed_file_of_a_plugin_is_named_and_a_file_of_its_own_is_not(home: 
     (folder / "__init__.py").write_text("changed = True\n")
     found = home.ask("pm", "verify")
     assert [reason["message"] for reason in found.value["reasons"]] == [
-        "`__init__.py` of the plugin `admitted-simple` is not as it was admitted"
+        f"`{folder}/__init__.py` of the plugin `admitted-simple` is not as it was admitted"
     ]
 
 
