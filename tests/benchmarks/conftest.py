@@ -12,6 +12,20 @@ from fixtures.benchmarks import Furnished, Row, as_json, table
 
 CORE = "hermes-agent==0.19.0"
 PROVIDERS = ("memory/mem0", "memory/hindsight", "memory/honcho", "memory/supermemory")
+# what public plugins ask for most, in their spelling; all of it fits the core
+ASKED = (
+    ("httpx>=0.27", "pyyaml>=6.0"),
+    ("requests>=2.31", "pyyaml"),
+    ("httpx>=0.25.0,<1",),
+    ("numpy>=1.26",),
+    ("pillow>=10", "requests"),
+    ("aiohttp>=3.9", "pyyaml>=6"),
+    ("jsonschema>=4.0",),
+    ("jinja2>=3.1",),
+    ("websockets>=12",),
+    ("qrcode>=7.4", "click>=8"),
+)
+CROWD = 50
 _ROWS = pytest.StashKey[list[Row]]()
 
 
@@ -36,6 +50,14 @@ def compared(rows: list[Row]) -> Callable[..., list[Row]]:
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Furnished:
     """Return a home with the real core and its four memory providers switched on."""
     return Furnished(tmp_path_factory.mktemp("furnished"), CORE, PROVIDERS)
+
+
+@pytest.fixture(scope="session")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Furnished:
+    """Return the same home with fifty more plugins, which ask for what public plugins ask for."""
+    furnished = Furnished(tmp_path_factory.mktemp("crowded"), CORE, PROVIDERS)
+    furnished.join({f"public-{number:02}": ASKED[number % len(ASKED)] for number in range(CROWD)})
+    return furnished
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

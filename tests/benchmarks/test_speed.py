@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.benchmarks import Furnished, Row, race
+from fixtures.benchmarks import Furnished, Program, Row, race
 
 pytestmark = [pytest.mark.real_index, pytest.mark.slow]
 
@@ -47,6 +47,65 @@ def test_a_plugin_that_nobody_has_seen_is_judged_in_little_more_time_than_uv_res
         Row("check, known plugin : compile, online", ms["again"], ms["uv online"], 0.25),
         Row("verdict, in process : compile, offline", ms["decide"], ms["uv"], 0.5),
         Row("check, no change : compile, offline", ms["ready"], ms["uv"], 0.7),
+    )
+    assert missed == []
+
+
+def test_among_fifty_plugins_one_more_is_judged_in_little_more_time_than_uv_resolves_all_of_them(
+    crowded: Furnished, compared: Compared
+) -> None:
+    new, known = crowded.writing("fresh", *NEW), crowded.writing("seen", *NEW)()
+    crowded.compiled(*NEW, offline=False).milliseconds()
+    ms = race(
+        {
+            "uv": crowded.compiled(*NEW).milliseconds,
+            "uv online": crowded.compiled(*NEW, offline=False).milliseconds,
+            "new": crowded.hermes("plugins", "check", "./fresh", "--json", before=new).milliseconds,
+            "again": crowded.hermes("plugins", "check", known, "--json").milliseconds,
+            "decide": lambda: crowded.hermes("plugins", "check", known, "--json").reported("decide"),
+            "ready": crowded.hermes("plugins", "check", "--json").milliseconds,
+        },
+        ROUNDS,
+    )
+    missed = compared(
+        Row("+50 plugins: check, new pyproject.toml : compile, offline", ms["new"], ms["uv"], 1.4),
+        Row("+50 plugins: check, known plugin : compile, offline", ms["again"], ms["uv"], 1.4),
+        Row("+50 plugins: check, known plugin : compile, online", ms["again"], ms["uv online"], 0.25),
+        Row("+50 plugins: verdict, in process : compile, offline", ms["decide"], ms["uv"], 0.5),
+        Row("+50 plugins: check, no change : compile, offline", ms["ready"], ms["uv"], 0.7),
+    )
+    assert missed == []
+
+
+def test_a_start_in_a_generation_costs_little_beside_the_interpreter(furnished: Furnished, compared: Compared) -> None:
+    python = furnished.home.generation / "bin" / "python"
+    words = ("-c", "pass")
+    bare = Program((python, *words), furnished.home.environ, furnished.home.work)
+    ms = race({"ours": furnished.hermes("run", "--", "python", *words).milliseconds, "bare": bare.milliseconds}, ROUNDS)
+    assert compared(Row("hermes run : the same interpreter alone", ms["ours"], ms["bare"], 4.0)) == []
+
+
+def test_what_needs_no_build_takes_less_time_than_uv_needs_to_resolve(crowded: Furnished, compared: Compared) -> None:
+    def switched(word: str) -> Callable[[], object]:
+        return crowded.hermes("plugins", word, "public-00").milliseconds
+
+    same = crowded.home.path / "plugins" / "public-01"
+    source = shutil.copytree(same, crowded.home.work / "public-01")
+    number = str(crowded.record["generation"])
+    crowded.hermes("plugins", "disable", "public-02").milliseconds()
+    ms = race(
+        {
+            "uv": crowded.compiled(*NEW).milliseconds,
+            "disable": crowded.hermes("plugins", "disable", "public-00", before=switched("enable")).milliseconds,
+            "rollback": crowded.hermes("pm", "rollback", number, before=switched("disable")).milliseconds,
+            "same": crowded.hermes("plugins", "install", source, "--enable", "--force").milliseconds,
+        },
+        5,
+    )
+    missed = compared(
+        Row("+50 plugins: disable : compile, offline", ms["disable"], ms["uv"], 2.0),
+        Row("+50 plugins: rollback : compile, offline", ms["rollback"], ms["uv"], 4.0),
+        Row("+50 plugins: install of what is there : compile, offline", ms["same"], ms["uv"], 2.0),
     )
     assert missed == []
 

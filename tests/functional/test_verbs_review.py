@@ -333,7 +333,7 @@ def test_what_a_profile_switched_on_by_itself_is_admitted_for_it_too(home: Home)
         "0 admitted",
         None,
         "0 unchanged",
-        ["ash in default, work"],
+        ["ash in default", "ash in work"],
     )
     assert (work.ask("plugins", "check").gist, home.pins) == ("0 ready", CORE | {"demo-colors": "2.0"})
 

@@ -1,0 +1,79 @@
+"""What needs no new environment starts no other program and asks no index, however many plugins are switched on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fixtures.homes import Home, new_home, write_plugin
+from fixtures.server import IndexServer
+from fixtures.wheels import DEFAULT_RECIPE, read_recipe
+
+PLUGINS = [f"plugin-{number:02}" for number in range(40)]
+ASKED = ("demo-colors", "demo-transport>=1", "demo-socket")
+TRACED = "trace=execve,connect"
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """Return a home with forty plugins switched on; the index that they came from does not answer any more."""
+    below = tmp_path_factory.mktemp("crowd")
+    with IndexServer(below / "files", read_recipe(DEFAULT_RECIPE)) as server:
+        home = new_home(below / "home", indexes=[server.url])
+        for number, name in enumerate(PLUGINS):
+            write_plugin(home.path / "plugins" / name, ASKED[number % len(ASKED)])
+        home.configure("plugins:\n  enabled:\n" + "".join(f"    - {name}\n" for name in PLUGINS))
+        if home.ask("pm", "init").gist != "0 admitted":
+            raise AssertionError("the plugins do not fit together")
+    return home
+
+
+@pytest.fixture
+def traced(crowd: Home, require_tool: Callable[[str], Path], tmp_path: Path) -> Callable[..., tuple[int, list[str]]]:
+    """Return what runs a verb, and gives its status with the programs that it started and the addresses it asked."""
+
+    def run(*words: str | Path) -> tuple[int, list[str]]:
+        log = tmp_path / "calls"
+        under = [require_tool("strace"), "-f", "-qq", "-o", log, "-e", TRACED, "-e", "signal=none"]
+        process = crowd.start(*words, "--json", under=under)
+        process.communicate(timeout=120)
+        calls = [line for line in log.read_text().splitlines() if "resumed>" not in line]
+        # the first call starts the verb itself
+        return process.returncode, [
+            found for line in calls[1:] for found in re.findall(r"(?:execve|connect)\(.*", line)
+        ]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("plugins", "check"),
+        ("plugins", "disable", "plugin-00"),
+        ("plugins", "enable", "plugin-01"),
+        ("plugins", "disable", "plugin-03"),
+        ("pm", "rollback"),
+        ("pm", "rollback", "1"),
+        ("pm", "init"),
+        ("plugins", "install", "plugin-02", "--enable", "--force"),
+    ],
+)
+def test_a_verb_that_needs_no_build_starts_nothing_and_asks_nobody(
+    words: tuple[str, ...], crowd: Home, traced: Callable[..., tuple[int, list[str]]]
+) -> None:
+    if "install" in words:
+        write_plugin(crowd.work / "plugin-02", ASKED[2])
+    assert traced(*words) == (0, [])
+
+
+def test_a_verb_that_builds_is_seen_to_start_uv(crowd: Home, traced: Callable[..., tuple[int, list[str]]]) -> None:
+    crowd.ask("plugins", "disable", "plugin-04")
+    for name in PLUGINS:
+        if name != "plugin-05":
+            crowd.ask("plugins", "disable", name)
+    status, calls = traced("plugins", "remove", "plugin-05")
+    assert (status, any("/uv" in call for call in calls)) == (0, True)
