@@ -53,6 +53,9 @@ class Reason(NamedTuple):
     column: int = 0
     key: str = ""
     hint: str = ""
+    consents: tuple[str, ...] = ()
+    """Actions with which a version of the package could be had that all of the demands accept: `allow-prerelease`,
+    `allow-newer`, `allow-build`."""
 
 
 class Step(NamedTuple):
@@ -60,7 +63,7 @@ class Step(NamedTuple):
 
     action: str
     """`update-plugin`, `widen`, `update-core`, `allow-prerelease`, `allow-build`, `allow-direct-url`, `allow-newer`,
-    `leave-out`, `re-enable` or `retry`."""
+    `leave-out`, `re-enable`, `retry`, or `together` for several of them of which none suffices alone."""
     subject: str
     """The plugin key, the package or the core requirement that the action is about."""
     explanation: str
@@ -72,6 +75,8 @@ class Step(NamedTuple):
     """What would change, one line each: `+ name version`, `- name version`, `name from → to`."""
     when: str = ""
     """What has to change first, for a step that cannot be confirmed."""
+    parts: tuple["Step", ...] = ()
+    """For `together`: what has to be done, all of it, and nothing of it is superfluous."""
 
 
 class Warning(NamedTuple):

@@ -29,6 +29,8 @@ class Page(NamedTuple):
     """Position in `versions` → why this target cannot use it; a version is yanked if all its usable files are."""
     uploaded: tuple[str, ...] = ()
     """For each version the earliest upload time of its usable files (ISO 8601, UTC); empty when none is known."""
+    buildable: int = 0
+    """The set of positions, as bits, that a consent to build the package would make usable."""
 
 
 class Candidate(NamedTuple):

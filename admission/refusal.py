@@ -32,7 +32,7 @@ def refuse(question: Question, universe: Universe, verdict: Verdict, *, search: 
     reasons: dict[tuple[Root, ...], Reason] = {}
     remaining: tuple[Root, ...] = universe.roots
     while verdict.outcome == "impossible" and len(reasons) < _MOST_CONFLICTS:
-        core = _minimised(universe, verdict, question.budget)
+        core = _minimised(universe, _direct(universe, remaining, verdict, question.budget), question.budget)
         if core.unread is not None and not question.frozen:
             return core.unread
         reasons[core.roots] = _explained(universe, core, search)
@@ -42,6 +42,20 @@ def refuse(question: Question, universe: Universe, verdict: Verdict, *, search: 
         if verdict.outcome == "unknown" and not question.frozen:
             return Need(verdict.pages, with_neighbours(universe, verdict.unknown, at_once=True), "proof")
     return Refused(tuple(reasons[roots] for roots in sorted(reasons)))
+
+
+def _direct(universe: Universe, remaining: Sequence[Root], verdict: Verdict, budget: int) -> Verdict:
+    """Return the verdict on the roots that ask for one package themselves, if they exclude each other.
+
+    It must be one that the contradiction takes part in: what needs no chain is the shortest explanation of it.
+    """
+    for name in sorted({root.requirement.name for root in roots_of(verdict.leaves)}):
+        roots = tuple(root for root in remaining if root.requirement.name == name)
+        if len(roots) > 1:
+            direct = decide_completely(universe.restricted(roots), roots, budget)
+            if direct.outcome == "impossible":
+                return direct
+    return verdict
 
 
 def _minimised(universe: Universe, verdict: Verdict, budget: int) -> _Core:
@@ -100,10 +114,26 @@ def _explained(universe: Universe, core: _Core, search: str) -> Reason:
         available=_available(restricted, package, arcs),
         also=also,
         proof=proof,
+        consents=_consents(restricted, package, arcs),
     )
 
 
 _VERIFY_BUDGET = 20_000
+
+
+def _consents(universe: Universe, package: str, arcs: Iterable[tuple[Root, Arc]]) -> tuple[str, ...]:
+    """Return what the operator could allow so that there is a version of the package that all demands on it accept."""
+    if package == INVALID or package in universe.core_names:
+        return ()
+    known = universe.package(package)
+    mask = known.sets.every
+    for _, arc in arcs:
+        mask &= arc.mask
+    codes = {fate_code(universe, package, position) for position in bits(mask)}
+    found = {"allow-prerelease": "prerelease-only" in codes, "allow-newer": "quarantined" in codes}
+    # nobody can tell whether a build helps, so it is not thought of where there are versions that need none
+    found["allow-build"] = "" not in codes and bool("build-needs-consent" in codes or mask & known.page.buildable)
+    return tuple(action for action, helps in found.items() if helps)
 
 
 def _excludes(universe: Universe, root: Root, roots: Sequence[Root]) -> bool:
@@ -319,12 +349,14 @@ def _fate(universe: Universe, package: str, position: int, arcs: Iterable[tuple[
     code = fate_code(universe, package, position)
     exclusion = universe.package(package).page.excluded.get(position)
     detail = f": {exclusion.detail}" if exclusion is not None and exclusion.detail else ""
+    if code == "no-wheel" and universe.package(package).page.buildable >> position & 1:
+        detail += "; a source distribution exists"
     meaning = {
         "prerelease-only": "a pre-release that nobody opted into",
         "yanked-only": "yanked",
         "quarantined": "younger than the quarantine allows",
         "no-wheel": "no wheel for this target",
         "python-version": "needs another Python",
-        "build-needs-consent": "only a source distribution",
+        "build-needs-consent": "has to be built",
     }
     return f"{meaning[code]}{detail}" if code else "fits, but what it needs in turn does not"

@@ -1,11 +1,11 @@
-"""Ways out of a refusal: questions with one thing changed, and what their answers mean as steps.
+"""Proposals that may lead out of a refusal: each changes one thing, and becomes a step once its answer is known.
 
-A proposal is the refused question with a change, so whether it helps is decided by the same `decide` on the same facts.
-What an answer refutes is dropped; what nobody could answer is a suggestion.
+A proposal changes the refused question, so whether it helps is decided by the same `decide` on the same facts.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from admission.decision import Admitted, Demand, Reason, Refused, Step
@@ -15,10 +15,12 @@ from admission.widening import widened
 from lockfiles import Lock
 from lockfiles.subset import changes
 
-__all__ = ["Proposal", "confirmed", "narrowed", "proposals", "suggested"]
+__all__ = ["Proposal", "changed", "confirmed", "narrowed", "proposals", "suggested"]
 
 MOST = 12
 """Proposals for one refusal."""
+_INVASIVE = ("widen", "update-core", "allow-prerelease", "allow-newer", "leave-out")
+"""Actions that can be confirmed, from the least to the most invasive."""
 _WRITTEN = re.compile(
     r"(?P<name>\s*[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?:\s*\[[^\]]*\])?)(?P<before>\s*\(?\s*)"
     r"(?P<bounds>[^();]*?)(?P<after>\s*\)?\s*)(?P<marker>(?:;.*)?)",
@@ -27,32 +29,59 @@ _WRITTEN = re.compile(
 
 
 class Proposal(NamedTuple):
-    """One change that may help, as the question that would be asked with it."""
+    """One change that may help."""
 
     step: Step
-    question: Question
+    change: Callable[[Question], Question]
     line: Requirement | None = None
     """For `widen`: the requirement whose bounds are left out here, to see which version would be chosen."""
     certain: bool = True
     """Whether an answer can be trusted; not for a build, whose requirements are only known afterwards."""
 
+    @property
+    def label(self) -> tuple[Step, Requirement | None]:
+        """What tells it from every other change."""
+        return self.step, self.line
 
-def proposals(question: Question, refused: Refused, *, cores: Sequence[Core] = ()) -> tuple[Proposal, ...]:
+
+def no_cores() -> tuple[Core, ...]:
+    """Return that there is no other core."""
+    return ()
+
+
+def proposals(
+    question: Question,
+    refused: Refused,
+    *,
+    cores: Callable[[], Sequence[Core]] = no_cores,
+    fixed: Collection[str] = (),
+) -> tuple[Proposal, ...]:
     """Return what may help, from the least to the most invasive: a wider bound, a newer core, a consent, a plugin less.
 
-    `cores` are the releases of the core that may be tried, the newest first.
+    `cores` gives the releases of the core that may be tried, the newest first; it is asked if the core takes part.
+    `fixed` are the plugins of which nobody can change a line.
     """
     found = [
-        *_wider_bounds(question, refused),
-        *_newer_cores(question, refused, cores),
-        *_consents(question, refused),
+        *_wider_bounds(question, refused, fixed),
+        *_newer_cores(refused, cores),
+        *_consents(refused),
         *_one_less(question, refused),
     ]
-    return tuple({(p.step.action, p.step.subject, p.step.value, p.line): p for p in found}.values())[:MOST]
+    return tuple({proposal.label: proposal for proposal in found}.values())[:MOST]
 
 
-def narrowed(proposal: Proposal, admitted: Admitted) -> Proposal | None:
-    """Return the proposal with the exact new text of its line, to be asked for again; `None` if no bound is wider."""
+def changed(question: Question, parts: Sequence[Proposal]) -> Question:
+    """Return the question with the changes of some proposals."""
+    for part in parts:
+        question = part.change(question)
+    return question
+
+
+def narrowed(proposal: Proposal, admitted: Admitted, candidate: str) -> Proposal | None:
+    """Return the proposal with the exact new text of its line, to be asked for again; `None` if no bound is wider.
+
+    Where it is not a line of the candidate, it is said whose.
+    """
     line = proposal.line
     if line is None:
         return proposal
@@ -63,21 +92,22 @@ def narrowed(proposal: Proposal, admitted: Admitted) -> Proposal | None:
     other = parse_requirement(text, line.origin)
     if other.specifier == line.specifier:
         return None
-    question = _with_line(proposal.question, line._replace(specifier="", text=line.text), other)
     place = f"{line.origin.file}:{line.origin.line}" if line.origin.line else line.origin.file or line.origin.key
-    explanation = f"write `{text}` instead of `{line.text or line.canonical}` in {place}"
-    return Proposal(proposal.step._replace(value=text, explanation=explanation), question)
+    whose = f" of `{line.origin.owner.name}`" if line.origin.owner.name != candidate else ""
+    explanation = f"write `{text}` instead of `{line.text or line.canonical}` in {place}{whose}"
+    step = proposal.step._replace(value=text, explanation=explanation)
+    return Proposal(step, partial(_with_line, line=line, other=other))
 
 
-def confirmed(proposal: Proposal, admitted: Admitted, before: Lock | None) -> Step:
-    """Return the step of a proposal that was admitted, with what it would change in the selected lock."""
+def confirmed(parts: Sequence[Proposal], admitted: Admitted, before: Lock | None) -> Step:
+    """Return the step of proposals that were admitted together, with what it would change in the selected lock."""
     added, removed, moved = changes(before, admitted.lock)
     effect = (
         *(f"+ {change.name} {change.after}" for change in added),
         *(f"- {change.name} {change.before}" for change in removed),
         *(f"{change.name} {change.before} → {change.after}" for change in moved if change.before != change.after),
     )
-    return proposal.step._replace(confirmed=proposal.certain, effect=effect if proposal.certain else ())
+    return _joined([part.step for part in parts])._replace(confirmed=True, effect=effect)
 
 
 def suggested(proposal: Proposal, why: str) -> Step:
@@ -85,20 +115,29 @@ def suggested(proposal: Proposal, why: str) -> Step:
     return proposal.step._replace(confirmed=False, when=why)
 
 
+def _joined(steps: Sequence[Step]) -> Step:
+    if len(steps) == 1:
+        return steps[0]
+    steps = sorted(steps, key=lambda step: _INVASIVE.index(step.action))
+    subjects = dict.fromkeys(step.subject for step in steps)
+    told = f"{', '.join(step.explanation for step in steps[:-1])} and {steps[-1].explanation}"
+    return Step("together", ", ".join(subjects), told, parts=tuple(steps))
+
+
 # -- wider bounds
 
 
-def _wider_bounds(question: Question, refused: Refused) -> Iterator[Proposal]:
+def _wider_bounds(question: Question, refused: Refused, fixed: Collection[str]) -> Iterator[Proposal]:
     """Propose the candidate's own lines first, then those of other plugins that take part."""
     demands = [demand for reason in refused.reasons for demand in reason.demands]
     lines = [demand.requirement for demand in demands if demand.requirement.origin.owner.kind == "plugin"]
     lines.sort(key=lambda line: line.origin.owner.name != question.candidate)
     for line in dict.fromkeys(lines):
-        if line.specifier and not line.url:
+        if line.specifier and not line.url and line.origin.owner.name not in fixed:
             loosened = line._replace(specifier="", text=line.text)
             subject = line.origin.owner.name
             step = Step("widen", subject, f"accept other versions of `{line.name}`")
-            yield Proposal(step, _with_line(question, line, loosened), line)
+            yield Proposal(step, partial(_with_line, line=line, other=loosened), line)
 
 
 def _with_line(question: Question, line: Requirement, other: Requirement) -> Question:
@@ -140,18 +179,21 @@ def _means(bounds: str, specifier: str) -> bool:
 # -- newer cores
 
 
-def _newer_cores(question: Question, refused: Refused, cores: Sequence[Core]) -> Iterator[Proposal]:
+def _newer_cores(refused: Refused, cores: Callable[[], Sequence[Core]]) -> Iterator[Proposal]:
     if not any(_is_about_the_core(reason) for reason in refused.reasons):
         return
-    for core in cores:
-        constraints = question.constraints._replace(core=core)
+    for core in cores():
         step = Step(
             "update-core",
             core.name,
             f"update the core to {core.version}",
             value=f"{core.name}{_extras(core)}=={core.version}",
         )
-        yield Proposal(step, question._replace(constraints=constraints))
+        yield Proposal(step, partial(_with_core, core=core))
+
+
+def _with_core(question: Question, core: Core) -> Question:
+    return question._replace(constraints=question.constraints._replace(core=core))
 
 
 def _extras(core: Core) -> str:
@@ -166,21 +208,35 @@ def _is_about_the_core(reason: Reason) -> bool:
 # -- consents
 
 
-def _consents(question: Question, refused: Refused) -> Iterator[Proposal]:
-    policy = question.constraints.policy
+def _consents(refused: Refused) -> Iterator[Proposal]:
     for reason in refused.reasons:
         name = reason.package
-        if reason.code == "prerelease-only":
-            changed = policy._replace(allow_prerelease=tuple(sorted({*policy.allow_prerelease, name})))
-            step = Step("allow-prerelease", name, f"allow pre-releases of `{name}`")
-            yield Proposal(step, _with_policy(question, changed))
-        elif reason.code == "quarantined":
-            changed = policy._replace(exclude_newer="", not_after="")
-            step = Step("allow-newer", name, "take files that are younger than the quarantine allows", value="off")
-            yield Proposal(step, _with_policy(question, changed))
-        elif reason.code == "build-needs-consent":
-            step = Step("allow-build", name, f"allow to build `{name}` from its source, which runs its code")
-            yield Proposal(step, question, certain=False)
+        for action in reason.consents:
+            match action:
+                case "allow-prerelease":
+                    step = Step("allow-prerelease", name, f"allow pre-releases of `{name}`")
+                    yield Proposal(step, partial(_with_prereleases, name=name))
+                case "allow-newer":
+                    step = Step(
+                        "allow-newer", name, "take files that are younger than the quarantine allows", value="off"
+                    )
+                    yield Proposal(step, _without_quarantine)
+                case _:
+                    step = Step("allow-build", name, f"allow to build `{name}` from its source, which runs its code")
+                    yield Proposal(step, _unchanged, certain=False)
+
+
+def _with_prereleases(question: Question, name: str) -> Question:
+    policy = question.constraints.policy
+    return _with_policy(question, policy._replace(allow_prerelease=tuple(sorted({*policy.allow_prerelease, name}))))
+
+
+def _without_quarantine(question: Question) -> Question:
+    return _with_policy(question, question.constraints.policy._replace(exclude_newer="", not_after=""))
+
+
+def _unchanged(question: Question) -> Question:
+    return question
 
 
 def _with_policy(question: Question, policy: Policy) -> Question:
@@ -196,11 +252,10 @@ def _one_less(question: Question, refused: Refused) -> Iterator[Proposal]:
     others = dict.fromkeys(demand.requirement.origin.owner for demand in demands)
     for owner in others:
         if owner.kind == "plugin" and owner.name != question.candidate:
-            yield _without(question, owner)
+            step = Step("leave-out", owner.name, f"go on without `{owner.name}`")
+            yield Proposal(step, partial(_without, owner=owner))
 
 
-def _without(question: Question, owner: Owner) -> Proposal:
+def _without(question: Question, owner: Owner) -> Question:
     members = tuple(m for m in question.constraints.members if m.declaration.key != owner.name)
-    constraints = question.constraints._replace(members=members)
-    step = Step("leave-out", owner.name, f"go on without `{owner.name}`")
-    return Proposal(step, question._replace(constraints=constraints))
+    return question._replace(constraints=question.constraints._replace(members=members))

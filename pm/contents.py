@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lockfiles import Lock, Pin
 from pm.errors import PmError
-from pm.index.contents import WheelContents, counts, top_of
+from pm.index.contents import WheelContents, contents_of, counts, top_of
+from pm.inside import FILE, MODULE
 
 if TYPE_CHECKING:
     from pm.index import Index
@@ -50,13 +51,49 @@ def faults_of(lock: Lock, index: "Index", *, interpreter: "Interpreter", places:
     """
     contents = index.contents(lock.pins, partial(_kept, places))
     unknown = tuple(sorted(pin.name for pin in lock.pins if pin.name not in contents))
+    return Foreseen(faults_among(contents, lock, interpreter.standard_modules), unknown)
+
+
+def telling_files(
+    lock: Lock, index: "Index", *, interpreter: "Interpreter", places: "Places"
+) -> tuple[dict[str, WheelContents], frozenset[str]]:
+    """Return of the distributions that faults name what tells of these, and the standard modules that count there.
+
+    `faults_among` finds the same faults in it. Raise `PmError` as `faults_of` does.
+    """
+    contents = index.contents(lock.pins, partial(_kept, places))
+    faults = faults_among(contents, lock, interpreter.standard_modules)
+    names = {name for fault in faults if not fault.harmless for name in (fault.package, *fault.others)}
+    taking_part = {name: held for name, held in contents.items() if name in names}
+    files = {name: {path: held.files[path] for path in held.tops} for name, held in taking_part.items()}
+    for name, differing in _differing(_overlapping(taking_part)).items():
+        files[name] |= differing
+    modules = top_level_names(path for held in taking_part.values() for path in held.tops)
+    return {name: contents_of(files[name]) for name in sorted(files)}, interpreter.standard_modules & modules
+
+
+def _differing(contents: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Return the files that are not the same in all of the contents that have them."""
+    identities: dict[str, set[str]] = {}
+    for files in contents.values():
+        for path, identity in files.items():
+            identities.setdefault(path, set()).add(identity)
+    return {
+        name: {path: identity for path, identity in files.items() if len(identities[path]) > 1}
+        for name, files in contents.items()
+    }
+
+
+def faults_among(contents: Mapping[str, WheelContents], lock: Lock, standard: frozenset[str]) -> tuple[Fault, ...]:
+    """Return the faults that distributions with these contents have, each by itself and together."""
     core = lock.core.partition("==")[0]
-    faults = (
+    tops = {name: held.tops for name, held in contents.items()}
+    return (
         *_flaws(contents),
         *collisions(_overlapping(contents), core),
-        *shadowing({name: held.tops for name, held in contents.items()}, interpreter.standard_modules, core),
+        *shadowing(tops, standard, core),
+        *reserved(tops),
     )
-    return Foreseen(faults, unknown)
 
 
 def _kept(places: "Places", pin: Pin) -> Iterator[Path]:
@@ -150,6 +187,18 @@ def shadowing(paths: Mapping[str, Iterable[str]], standard: frozenset[str], core
             elif f"{module}.py" in core_modules and (kind := _stronger_kind(module, own)):
                 text = f"`{name}` brings a {kind} `{module}` that hides the core's module of that name"
                 yield Fault("module-shadowing", text, name, (core,))
+
+
+def reserved(paths: Mapping[str, Iterable[str]]) -> Iterator[Fault]:
+    """Name distributions that bring the module which the manager puts into every generation, or hide it."""
+    for name, written in sorted(paths.items()):
+        own = set(written)
+        if FILE in own:
+            text = f"`{name}` writes `{FILE}`, which the manager puts into every generation"
+            yield Fault("file-collision", text, name)
+        if kind := _stronger_kind(MODULE, own):
+            text = f"`{name}` brings a {kind} `{MODULE}` that hides the manager's module of that name"
+            yield Fault("module-shadowing", text, name)
 
 
 def _stronger_kind(module: str, paths: set[str]) -> str:

@@ -1,18 +1,35 @@
 """What a verdict rested on, as a text that another machine can decide again: the question and the facts it consulted.
 
-Only what deciding looks at is written: no addresses and digests of files, and upload times only under a quarantine.
+Only what deciding looks at is written: no addresses and digests of files, and upload times only under a quarantine. To
+a refusal because of files belong those files of the wheels that tell of it, with their checksums.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from admission import Candidate, ConstraintSet, Facts, Member, Page, Policy, Question, Target, decide
-from lockfiles import Artifact
+from admission import (
+    Admitted,
+    Candidate,
+    ConstraintSet,
+    Decision,
+    Facts,
+    Member,
+    Page,
+    Policy,
+    Question,
+    Target,
+    decide,
+)
+from admission.gates import root_requirements
+from lockfiles import Artifact, Lock
+from pm.contents import faults_among
 from pm.cores import HostedCore, core_from_json, core_to_json
 from pm.errors import PmError
+from pm.fault_reasons import refusal_of
+from pm.index.contents import WheelContents, contents_of
 from pm.index.rows import candidate_row, page_of, read_candidate_row, row_of_page
 from pm.reading.stored import declaration_from_json, declaration_to_json
 
@@ -20,11 +37,18 @@ SCHEMA = 1
 _Value = TypeVar("_Value")
 
 
-def evidence_of(question: Question, facts: Facts) -> str:
-    """Return the question and what deciding it consults of the facts, as JSON without spaces."""
+_Telling = tuple[Mapping[str, WheelContents], frozenset[str]]
+"""What `pm.contents.telling_files` returns."""
+
+
+def evidence_of(question: Question, facts: Facts, telling: Callable[[Lock], _Telling] | None = None) -> str:
+    """Return the question and what deciding it consults of the facts, as JSON without spaces.
+
+    `telling` is asked what tells of a set that is refused because of its files.
+    """
     pages, candidates = _Consulted(facts.pages), _Consulted(facts.candidates)
     frozen = question._replace(frozen=True)
-    decide(frozen, Facts(pages, candidates))
+    decision = decide(frozen, Facts(pages, candidates))
     value = {
         "schema": SCHEMA,
         "question": _question_row(frozen),
@@ -39,6 +63,10 @@ def evidence_of(question: Question, facts: Facts) -> str:
             if name in facts.candidates
         },
     }
+    if telling is not None and isinstance(decision, Admitted):
+        contents, standard = telling(decision.lock)
+        files = {name: dict(held.files) for name, held in contents.items()}
+        value["files"] = {"distributions": files, "standard_modules": sorted(standard)}
     return json.dumps(value, separators=(",", ":"), sort_keys=True)
 
 
@@ -47,6 +75,20 @@ def read_evidence(text: str) -> tuple[Question, Facts]:
 
     Raise `PmError` (`invalid-evidence`) for any other text.
     """
+    question, facts, _ = _read(text)
+    return question, facts
+
+
+def decided_again(text: str) -> tuple[Question, Decision]:
+    """Return the question of a text and the verdict on it, that on its files too if it holds some.
+
+    Raise `PmError` as `read_evidence` does.
+    """
+    question, _, decision = _read(text)
+    return question, decision
+
+
+def _read(text: str) -> tuple[Question, Facts, Decision]:
     try:
         value = _of_this_schema(json.loads(text))
         pages = {name: page_of(name, row.encode(), may_build=False) for name, row in value["pages"].items()}
@@ -55,12 +97,22 @@ def read_evidence(text: str) -> tuple[Question, Facts]:
             for name, rows in value["candidates"].items()
         }
         question, facts = _question(value["question"]), Facts(pages, candidates)
-        decide(question, facts)  # a damaged value often shows only where it is used
+        # a damaged value often shows only where it is used
+        decision = _with_files(decide(question, facts), question, value.get("files"))
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, AssertionError) as error:
         message = f"the facts of the receipt cannot be read: {error}"
         hint = "take the receipt and its `.facts.json` as they were written"
         raise PmError("invalid-evidence", message, hint=hint) from error
-    return question, facts
+    return question, facts, decision
+
+
+def _with_files(decision: Decision, question: Question, row: Mapping[str, Any] | None) -> Decision:
+    """Return the verdict on the files, where they are known and requirements alone do not refuse it."""
+    if row is None or not isinstance(decision, Admitted):
+        return decision
+    contents = {name: contents_of(files) for name, files in row["distributions"].items()}
+    faults = faults_among(contents, decision.lock, frozenset(row["standard_modules"]))
+    return refusal_of(faults, decision.lock, root_requirements(question.constraints)) or decision
 
 
 def _of_this_schema(value: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,9 @@ from lockfiles import Lock
 from lockfiles.graph import chains
 from pm.contents import Fault
 
+FILE_CODES = frozenset({"file-collision", "module-shadowing"})
+"""Codes of a refusal because of what is in the files, whose requirements hold together."""
+
 
 def refusal_of(faults: Iterable[Fault], lock: Lock, roots: Sequence[Requirement] = ()) -> Refused | None:
     """Return the refusal that faults of an environment mean; `None` if there is none among them.

@@ -1,63 +1,116 @@
-"""Write a confirmed step as a diff of the author's own file: one line changes, every other byte stays."""
+"""Write confirmed bounds as a diff of the author's own files: their lines change, every other byte stays."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from difflib import unified_diff
 from pathlib import Path
 from typing import NamedTuple
 
 from admission import Declaration, Requirement, parse_requirement
 from pm.errors import PmError
+from pm.names import same_key
 from pm.reading.declaration import assemble
 from pm.reading.files import Content, folder_files
-from pm.receipts.receipt import Demand, Receipt, Step
+from pm.receipts.receipt import Part, Plugin, Receipt, Step
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _FORMS = ("{}", '"{}"', "'{}'")
 """A text that grows a comma needs quotes in a YAML list on one line."""
 
 
-def patch_text(receipt: Receipt) -> str:
+def patch_text(receipt: Receipt, key: str = "", places: Collection[str] = ()) -> str:
     """Return the confirmed wider bounds of a receipt as a unified diff, for `patch -p1` in the plugin's folder.
 
-    The changed file was read again: it asks for what it asked for before, and only the one requirement is another.
-    Raise `PmError` (`no-patch`) if there is none, or if the line is not written so that it could be changed as text.
+    It is the plugin that the receipt is about, or another member by its `key`. The bounds are those of the first step
+    that has any, or has them in just these `places`: all of them, where bounds only lead out together. What is changed
+    was read again: it asks for what it asked for before, and only these requirements are others. Raise `PmError`
+    (`no-patch`) if there are none, or if a line is not written so that it could be changed as text; (`unknown-plugin`)
+    for a key of nobody.
     """
-    plugin = receipt.plugin
-    steps = [step for step in receipt.steps if step.action == "widen" and step.confirmed]
-    own = [step for step in steps if plugin is not None and step.subject == plugin.key]
-    if plugin is None or not own:
+    plugin = _named(receipt, key) if key else receipt.plugin
+    ways = [way for step in receipt.steps if (way := _bounds(step, plugin.key))] if plugin else []
+    bounds = next((way for way in ways if not places or sorted(map(_place, way)) == sorted(places)), ())
+    if ways and not bounds:
+        raise PmError("no-patch", f"no confirmed step changes just {' and '.join(f'`{place}`' for place in places)}")
+    if plugin is None or not bounds:
         raise PmError("no-patch", "no wider bound of this plugin was confirmed, so there is nothing to write")
     folder = Path(plugin.source.location)
-    if not folder.is_dir():
-        raise PmError("no-patch", f"`{folder}` is not a folder, so no file of the author's can be compared")
-    change = _Change(folder, plugin.key, _line_of(receipt, own[0]), own[0].value)
-    before = _content(change.file)
-    return "".join(_diff(before, _changed(before, change), change.demand.declared_at.file))
+    if not plugin.source.location or not folder.is_dir():
+        place = f"`{folder}` is not a folder" if plugin.source.location else f"`{plugin.key}` comes with the core"
+        raise PmError("no-patch", f"{place}, so no file of the author's can be compared")
+    files = _Files(folder, plugin.key)
+    for bound in bounds:
+        files = _widened(files, bound)
+    return "".join(
+        line for name, after in sorted(files.changed.items()) for line in _diff(_content(folder / name), after, name)
+    )
 
 
-class _Change(NamedTuple):
-    """What is to be written, and where."""
+def _named(receipt: Receipt, key: str) -> Plugin:
+    judged: tuple[Plugin, ...] = (receipt.plugin,) if receipt.plugin is not None else ()
+    for plugin in (*judged, *receipt.plugins):  # what is judged lies elsewhere than in its place
+        if same_key(plugin.key, key):
+            return plugin
+    raise PmError("unknown-plugin", f"`{key}` does not take part in this verdict, so no line of it is in the way")
+
+
+def _bounds(step: Step, key: str) -> tuple[Step | Part, ...]:
+    """Return the wider bounds of a plugin that a step is, or has as parts; none of a step that was not confirmed."""
+    changes: tuple[Step | Part, ...] = (step, *step.parts) if step.confirmed else ()
+    return tuple(change for change in changes if (change.action, change.subject) == ("widen", key))
+
+
+def _place(bound: Step | Part) -> str:
+    """Return where a bound is written, `FILE:LINE` as its explanation tells it."""
+    return bound.explanation.removesuffix(f" of `{bound.subject}`").rpartition("` in ")[2]
+
+
+class _Files(NamedTuple):
+    """The files of a plugin, some of them with another content than they have."""
 
     folder: Path
     key: str
-    demand: Demand
-    text: str
+    changed: Mapping[str, str] = {}
 
-    @property
-    def file(self) -> Path:
-        return self.folder / self.demand.declared_at.file
+    def declared(self) -> Declaration:
+        """Return what the plugin declares."""
+        fetch = folder_files(self.folder)
+
+        def content(name: str) -> Content:
+            return self.changed[name].encode() if name in self.changed else fetch(name)
+
+        return assemble(content, key=self.key, fallback=self.folder.name, core_names=frozenset())
 
 
-def _line_of(receipt: Receipt, step: Step) -> Demand:
-    """Return the demand that a step is about: the one whose text and place its explanation names."""
-    for reason in receipt.reasons:
-        for demand in (*reason.demands, *reason.also):
-            place = demand.declared_at
-            told = f"instead of `{demand.requirement}` in {place.file}:{place.line}"
-            if demand.owner.name == step.subject and place.line and step.explanation.endswith(told):
-                return demand
-    raise PmError("no-patch", f"which line `{step.value}` would change is not known", hint="write it there yourself")
+def _widened(files: _Files, bound: Step | Part) -> _Files:
+    """Return the files with the new text of a bound in the place of the old one, in the quotes that are there."""
+    declaration = files.declared()
+    meant = [requirement for requirement in declaration.requirements if _is_meant(requirement, bound)]
+    if not meant:
+        message = f"which line `{bound.value}` would change is not known"
+        raise PmError("no-patch", message, hint="write it there yourself")
+    [name] = {requirement.origin.file for requirement in meant}
+    old, line = meant[0].text, meant[0].origin.line
+    before = files.changed.get(name) or _content(files.folder / name)
+    expected = _with(declaration, meant[0], bound.value) if len(meant) == 1 else None
+    for after in _candidates(before, old, bound.value, line):
+        changed = files._replace(changed={**files.changed, name: after})
+        if expected is not None and _means(changed.declared()) == expected:
+            return changed
+    raise PmError(
+        "no-patch",
+        f"`{old}` does not stand on line {line} so that it could be changed as text",
+        file=str(files.folder / name),
+        line=line,
+        hint=f"write `{bound.value}` there yourself",
+    )
+
+
+def _is_meant(requirement: Requirement, bound: Step | Part) -> bool:
+    """Return whether a bound is about a requirement: its explanation names text and place."""
+    place = requirement.origin
+    is_there = _place(bound) == f"{place.file}:{place.line}"
+    return is_there and f"instead of `{requirement.text}` in " in bound.explanation
 
 
 def _content(file: Path) -> str:
@@ -66,22 +119,6 @@ def _content(file: Path) -> str:
             return stream.read()
     except (OSError, UnicodeDecodeError) as error:
         raise PmError("no-patch", f"`{file}` cannot be read as text: {error}", file=str(file)) from error
-
-
-def _changed(before: str, change: _Change) -> str:
-    """Return the content with the new text in the place of the demand's, in the quotes that are there."""
-    old, line = change.demand.requirement, change.demand.declared_at.line
-    expected = _expected(change)
-    for after in _candidates(before, old, change.text, line):
-        if expected is not None and _means(_declared(change, after)) == expected:
-            return after
-    raise PmError(
-        "no-patch",
-        f"`{old}` does not stand on line {line} so that it could be changed as text",
-        file=str(change.file),
-        line=line,
-        hint=f"write `{change.text}` there yourself",
-    )
 
 
 def _candidates(before: str, old: str, new: str, number: int) -> Iterator[str]:
@@ -101,33 +138,11 @@ def _candidates(before: str, old: str, new: str, number: int) -> Iterator[str]:
 _Meaning = tuple[list[tuple[object, ...]], int]
 
 
-def _expected(change: _Change) -> _Meaning | None:
-    """Return what the changed file has to mean; nothing if it is not known which of its requirements is changed."""
-    declaration = _declared(change, None)
-    place = change.demand.declared_at
-    asked = (*declaration.requirements, *declaration.gates)
-    meant = [
-        i
-        for i, requirement in enumerate(asked)
-        if (requirement.text, requirement.origin.file, requirement.origin.line)
-        == (change.demand.requirement, place.file, place.line)
-    ]
-    if len(meant) != 1:
-        return None
+def _with(declaration: Declaration, requirement: Requirement, text: str) -> _Meaning:
+    """Return what a declaration has to mean once one of its requirements has another text."""
     rows, problems = _means(declaration)
-    rows[meant[0]] = _row(parse_requirement(change.text, asked[meant[0]].origin))
+    rows[declaration.requirements.index(requirement)] = _row(parse_requirement(text, requirement.origin))
     return rows, problems
-
-
-def _declared(change: _Change, content: str | None) -> Declaration:
-    """Return what the plugin declares, with another content of the file or with the one that is there."""
-    fetch = folder_files(change.folder)
-    name = change.demand.declared_at.file
-
-    def changed(asked: str) -> Content:
-        return content.encode() if content is not None and asked == name else fetch(asked)
-
-    return assemble(changed, key=change.key, fallback=change.folder.name, core_names=frozenset())
 
 
 def _means(declaration: Declaration) -> _Meaning:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pm.errors import PmError
-from pm.processes import run, scrubbed_environment
+from pm.processes import gave_up_on_a_full_disk, run, scrubbed_environment, temporary_folder
 from pm.redaction import redact
 from pm.sources import Sources
 
@@ -68,7 +68,14 @@ def _run_build(sdist: Path, name: str, output: Path, workshop: Workshop) -> None
         seconds=_LONGEST_BUILD,
     )
     if finished.status:
-        said = redact(finished.stdout + finished.stderr).strip().splitlines()
+        told = finished.stdout + finished.stderr
+        said = redact(told).strip().splitlines()
+        if gave_up_on_a_full_disk(told):
+            raise PmError(
+                "no-space",
+                f"`{sdist.name}` cannot be built, no space is left:\n" + "\n".join(said[-_TAIL_LINES:]),
+                hint=f"builds need room in `{workshop.built}` and `{temporary_folder()}`; free some and run it again",
+            )
         raise PmError(
             "build-failed",
             f"`{sdist.name}` cannot be built:\n" + "\n".join(said[-_TAIL_LINES:]),

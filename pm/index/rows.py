@@ -28,7 +28,8 @@ def page_row(reduced: "Reduced") -> bytes:
 
 def row_of_page(page: Page) -> bytes:
     """Write a page as it stands, with or without a consent to build."""
-    return _lines(page.versions, page.uploaded, [_grouped(dict(page.excluded)), []])
+    buildable = {position: None for position in range(len(page.versions)) if page.buildable >> position & 1}
+    return _lines(page.versions, page.uploaded, [_grouped(dict(page.excluded)), _grouped(buildable)])
 
 
 def _lines(versions: Iterable[str], uploaded: Iterable[str], exclusions: object) -> bytes:
@@ -67,7 +68,7 @@ def page_of(name: str, row: bytes, *, may_build: bool) -> Page:
     versions, uploaded, (excluded, consented) = _read_lines(row)
     if may_build and consented:
         return Page(name, versions, _only_out(_ungrouped(excluded) | _ungrouped(consented)), uploaded)
-    return Page(name, versions, _excluded(excluded), uploaded)
+    return Page(name, versions, _excluded(excluded), uploaded, _usable(consented))
 
 
 _Groups = list[tuple[str, str, list[int]]]
@@ -93,6 +94,15 @@ def _excluded(groups: _Groups) -> dict[int, Exclusion]:
             else:
                 exclusions.update(dict.fromkeys(range(first, last + 1), exclusion))
     return exclusions
+
+
+def _usable(groups: _Groups) -> int:
+    """Return the positions that are out for no reason any more, as bits."""
+    mask = 0
+    for code, _, runs in groups:
+        for index in range(0, 0 if code else len(runs), 2):
+            mask |= (1 << runs[index + 1] + 1) - (1 << runs[index])
+    return mask
 
 
 def _ungrouped(groups: _Groups) -> dict[int, Exclusion | None]:

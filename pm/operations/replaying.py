@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from admission import Admitted, Need, Problem, Refused, decide
+from admission import Admitted, Need, Problem, Refused, Step
 from lockfiles.pylock import text_digest
 from pm.errors import PmError
-from pm.evidence import read_evidence
+from pm.evidence import decided_again
+from pm.fault_reasons import FILE_CODES
 from pm.operations.course import Course, Result
 from pm.receipts.receipt import InvalidReceipt, Receipt
 from pm.receipts.store import UnknownReceipt, find, load
@@ -24,7 +25,7 @@ def replay(course: Course, word: str) -> Result:
     text = _text(path.with_name(receipt.facts.name))
     if text_digest(text) != receipt.facts.digest:
         raise PmError("invalid-evidence", f"`{receipt.facts.name}` is not the file that the receipt names")
-    question, facts = read_evidence(text)
+    question, decision = decided_again(text)
     course.know(
         plugin=receipt.plugin,
         plugins=receipt.plugins,
@@ -34,11 +35,16 @@ def replay(course: Course, word: str) -> Result:
         exclude_newer=receipt.exclude_newer,
         consents=receipt.consents,
     )
-    decision = decide(question, facts)
     if isinstance(decision, Need):
         raise PmError("invalid-evidence", f"the facts beside `{receipt.id}` do not suffice to decide again")
+    if isinstance(decision, Admitted) and _is_about_files(receipt):
+        message = f"the refusal of `{receipt.id}` rests on files that only the build showed, and no facts hold those"
+        raise PmError("invalid-evidence", message)
     _compare(course, receipt, decision)
-    return decision._replace(steps=()) if isinstance(decision, Refused) else decision
+    return decision._replace(steps=(_AGAIN,)) if isinstance(decision, Refused) else decision
+
+
+_AGAIN = Step("retry", "", "repeat it", when="the manager is another version: the facts stay what they are")
 
 
 def _receipt(course: Course, word: str) -> tuple[Path, Receipt]:
@@ -56,6 +62,10 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PmError("invalid-evidence", f"`{path}` cannot be read: {error}", file=str(path)) from error
+
+
+def _is_about_files(receipt: Receipt) -> bool:
+    return any(reason.code in FILE_CODES for reason in receipt.reasons)
 
 
 def _compare(course: Course, receipt: Receipt, decision: Result) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
 from admission import Admitted, Problem, Refused
+from pm.fault_reasons import FILE_CODES
 from pm.judging import Judged, judge, notices, question_of
 from pm.operations.course import Course
 from pm.records import Member
@@ -30,11 +32,9 @@ def verdict(
         course.notice(notice)
     for replaced in _replaced(situation, judged):
         course.note(replaced)
-    if not course.operation.dry_run and not _is_about_files(judged):
-        from pm.evidence import evidence_of
-
+    if not course.operation.dry_run:
         with course.phase("evidence"):
-            course.evidence = evidence_of(question_of(situation, judged.members, candidate), situation.client.facts)
+            course.evidence = _evidence(situation, judged, candidate)
     return judged
 
 
@@ -62,7 +62,13 @@ def _replaced(situation: Situation, judged: Judged) -> Iterator[Problem]:
             )
 
 
-def _is_about_files(judged: Judged) -> bool:
-    """Say whether a refusal rests on what is in the wheels, which no evidence holds."""
+def _evidence(situation: Situation, judged: Judged, candidate: str) -> str:
+    """Return what the verdict rests on, and of a refusal because of files what these are."""
+    from pm.contents import telling_files
+    from pm.evidence import evidence_of
+
     reasons = judged.decision.reasons if isinstance(judged.decision, Refused) else ()
-    return any(reason.code in ("file-collision", "module-shadowing") for reason in reasons)
+    about_files = any(reason.code in FILE_CODES for reason in reasons)
+    telling = partial(telling_files, index=situation.client, interpreter=situation.interpreter, places=situation.places)
+    question = question_of(situation, judged.members, candidate)
+    return evidence_of(question, situation.client.facts, telling if about_files else None)

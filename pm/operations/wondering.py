@@ -6,7 +6,6 @@ from admission import (
     InvalidRequirementText,
     Origin,
     Owner,
-    Refused,
     Requirement,
     declaration_digest,
     parse_requirement,
@@ -31,9 +30,6 @@ def why_not(course: Course, text: str, wishes: Wishes) -> Result:
         judged = verdict(course, situation, with_member(situation.members, question), question.key)
         course.know(plugins=tuple(plugin for plugin in course.operation.plugins if plugin.key != question.key))
         decision = judged.decision
-        if isinstance(decision, Refused):
-            # what the question itself would have to say instead is no way to have it
-            return decision._replace(steps=tuple(s for s in decision.steps if s.subject != question.key))
         if isinstance(decision, Admitted) and _is_there(course, decision):
             return Done("unchanged", decision.lock, warnings=decision.warnings)
         return decision

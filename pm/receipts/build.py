@@ -28,6 +28,7 @@ from pm.receipts.receipt import (
     Done,
     Operation,
     Owner,
+    Part,
     Place,
     Proof,
     Reason,
@@ -68,7 +69,7 @@ def build(
         plugin=operation.plugin,
         plugins=operation.plugins,
         reasons=reasons,
-        steps=tuple(_step(step, operation) for step in _closed(done, operation)),
+        steps=_steps(_closed(done, operation), operation),
         changes=changes,
         generation=operation.generation,
         facts=operation.facts,
@@ -123,16 +124,21 @@ def _closed(done: Done, operation: Operation) -> tuple[StepValue, ...]:
     return (*done.steps, StepValue("retry", subject, "try the same again", when=when))
 
 
-def _step(step: StepValue, operation: Operation) -> Step:
+def _steps(steps: Sequence[StepValue], operation: Operation) -> tuple[Step, ...]:
+    return tuple(_step(step, command(step, operation, steps[:number])) for number, step in enumerate(steps))
+
+
+def _step(step: StepValue, pasted: str) -> Step:
     return Step(
         action=step.action,
         subject=step.subject,
         value=step.value,
-        command=command(step, operation),
+        command=pasted,
         explanation=step.explanation,
         confirmed=step.confirmed,
         effect=step.effect,
         when=step.when,
+        parts=tuple(Part(part.action, part.subject, part.value, part.explanation) for part in step.parts),
     )
 
 

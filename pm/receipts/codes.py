@@ -61,8 +61,8 @@ _CODES = (
         "no-wheel", "refused",
         "no fitting version has a wheel for the target's interpreter and platform",
         "{package} is not published for this kind of machine",
-        "ask the authors of the package for a wheel, or choose another Python with `pm.python`",
-        "a wheel for this target is published",
+        "ask the authors of the package for a wheel, choose another Python with `pm.python`, or allow the build",
+        "a wheel for this target is published, or a build from the source code is allowed",
     ),
     Code(
         "build-needs-consent", "refused",
@@ -301,6 +301,13 @@ _CODES = (
         "the disk is full",
         "make room, `hermes pm gc` removes old generations, then try again",
         "there is room",
+    ),
+    Code(
+        "no-interpreter", "failed",
+        "the Python that `pm.python`, the core or the selected generation needs is not installed or does not start",
+        "the Python that is needed is not installed here, or does not start",
+        "install it, or name another one with `pm.python`",
+        "that Python is installed and starts",
     ),
     Code(
         "not-writable", "failed",

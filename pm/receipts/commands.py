@@ -2,42 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
 from admission import Step
 from pm.receipts.receipt import Operation
 
 __all__ = ["command"]
 
 
-def command(step: Step, operation: Operation) -> str:
-    """Return the command for a step out of an operation, quoted for a POSIX shell."""
+def command(step: Step, operation: Operation, earlier: Iterable[Step] = ()) -> str:
+    """Return the command for a step out of an operation, quoted for a POSIX shell.
+
+    Of several bounds of one plugin the one of the first step is written, so after `earlier` steps it is said which.
+    """
     import shlex
 
-    return " && ".join(shlex.join(words) for words in _commands(step, operation))
+    taken = {part.subject for other in earlier for part in (other, *other.parts) if part.action == "widen"}
+    return " && ".join(shlex.join(words) for words in _commands(step, operation, taken))
 
 
-def _commands(step: Step, operation: Operation) -> list[tuple[str, ...]]:
+def _commands(step: Step, operation: Operation, taken: Collection[str] = ()) -> list[tuple[str, ...]]:
     again = operation.command
     match step.action:
         case "update-plugin":
             commands = [_updated(step, operation)]
-        case "widen" if operation.name != "why":  # there the plugin that it is about fits as it is
-            commands = [_widened(step, operation)]
+        case "widen" if not step.confirmed:  # it needs the time that there was not
+            patient = operation._replace(command=_without_options(again, ("--steps-budget",)))
+            commands = [_look(step, patient, {}) or again]
+        case "widen":
+            commands = [_look(step, operation, _places((step,), taken)) or again]
         case "update-core":
             core = step.value or step.subject  # without one it is the core that the config names
-            commands = [_hermes(operation, "pm", "init", *(("--core", core) if core else ()))]
+            commands = [_init(core, operation), *([again] if core and operation.name != "init" else ())]
         case "re-enable":
             commands = [_hermes(operation, "plugins", "enable", step.subject)]
         case "repair":
             commands = [_hermes(operation, "pm", "repair")]
-        case "leave-out" if operation.name != "update":
+        case "leave-out" if _is_disabled(step, operation):
             commands = [_hermes(operation, "plugins", "disable", step.subject), again]
+        case "together":
+            commands = _all_of(step.parts, operation, taken)
         case _:
-            commands = [(*again, *_flags(step))]
+            commands = [(*again, *_flags(step, operation))]
     return commands
 
 
-def _flags(step: Step) -> tuple[str, ...]:
-    """Return what the same command is given to take the step; nothing for a mere second try."""
+def _all_of(parts: Sequence[Step], operation: Operation, taken: Collection[str]) -> list[tuple[str, ...]]:
+    """Return the commands of several steps, in an order in which each of them is admitted.
+
+    Who is in the way goes first, and the core comes when no bound of others is in its way any more. A look at bounds
+    is one at how it will be, with that core; it ends with status 1 as long as the file is not changed, and what comes
+    after it waits for that. Where a bound has to be changed otherwise, nothing is done before somebody has done that.
+    """
+    given = tuple(word for part in parts for word in _flags(part, operation))
+    consents = tuple(word for part in parts if part.action != "leave-out" for word in _flags(part, operation))
+    core = next((part.value for part in parts if part.action == "update-core"), "")
+    places = _places(parts, taken)
+    looks = [_look(part, operation, places, core) for part in parts if part.action == "widen"]
+    if not all(looks):
+        return [(*operation.command, *given)]
+    commands = [_commands(part, operation)[0] for part in parts if _is_disabled(part, operation)]
+    commands += [(*look, *consents) for look in looks]
+    if core and operation.name != "init":
+        commands.append((*_init(core, operation), *consents))
+    if given or core or len(commands) > len(looks):
+        again = _init(core, operation) if core and operation.name == "init" else operation.command
+        commands.append((*again, *given))
+    return list(dict.fromkeys(commands))
+
+
+def _is_disabled(step: Step, operation: Operation) -> bool:
+    """Return whether a step switches a plugin off; an update leaves one out by a word of its own."""
+    return step.action == "leave-out" and operation.name != "update"
+
+
+def _flags(step: Step, operation: Operation) -> tuple[str, ...]:
+    """Return what the same command is given to take the step; nothing for what is another command, or a second try."""
     match step.action:
         case "allow-prerelease" | "allow-build":
             return (f"--{step.action}", step.subject)
@@ -45,7 +85,7 @@ def _flags(step: Step) -> tuple[str, ...]:
             return ("--allow-direct-urls",)
         case "allow-newer":
             return ("--exclude-newer", step.value or "off")
-        case "leave-out":
+        case "leave-out" if operation.name == "update":
             return ("--without", step.subject)
         case _:
             return ()
@@ -56,36 +96,97 @@ def _updated(step: Step, operation: Operation) -> tuple[str, ...]:
     plugin = operation.plugin
     if plugin and plugin.key == step.subject and step.value and operation.argument:
         if plugin.source.kind == "git":
-            return (*_without_option(operation.command, "--ref"), "--ref", step.value)
+            return (*_without_options(operation.command, ("--ref",)), "--ref", step.value)
         if plugin.source.kind == "pypi":
             other = f"{operation.argument.partition('==')[0]}=={step.value}"
             return tuple(other if word == operation.argument else word for word in operation.command)
     return _hermes(operation, "plugins", "update", step.subject)
 
 
-def _widened(step: Step, operation: Operation) -> tuple[str, ...]:
-    """Write the wider bound as a patch of the file that holds it: the judged plugin's, or another member's."""
-    judged = operation.plugin.key if operation.plugin else ""
-    other = step.subject != judged and step.subject in {plugin.key for plugin in operation.plugins}
-    key = step.subject if other or not judged else judged
-    named = key if other else operation.argument or key
-    return _hermes(operation, "plugins", "check", named, "--patch", f"{key.replace('/', '-')}.patch")
+_PATCHABLE = ("folder", "project")
+"""Kinds of sources whose files lie where somebody can change them."""
+_WITH_VALUE = ("--allow-build", "--allow-prerelease", "--budget", "--exclude-newer", "--steps-budget")
+_ALONE = ("--allow-direct-urls", "--offline")
+
+
+def _places(parts: Iterable[Step], taken: Collection[str]) -> dict[str, list[str]]:
+    """Return for each plugin of which an earlier step writes other bounds where those of these steps are written."""
+    places: dict[str, list[str]] = {}
+    for part in parts:
+        _, told, place = part.explanation.removesuffix(f" of `{part.subject}`").rpartition("` in ")
+        if part.action == "widen" and part.subject in taken and told:
+            places.setdefault(part.subject, []).append(place)
+    return places
+
+
+def _look(step: Step, operation: Operation, places: Mapping[str, Sequence[str]], core: str = "") -> tuple[str, ...]:
+    """Write the wider bound as a patch of the file that holds it, the judged plugin's or another member's.
+
+    It judges what the operation does, with another core if that is named. None where no such file can be changed, or
+    where a dry run would judge something else.
+    """
+    judged, words = operation.plugin, operation.command
+    others = (plugin for plugin in operation.plugins if judged is None or plugin.key != judged.key)
+    other = next((plugin for plugin in others if plugin.key == step.subject), None)
+    owner = other or judged
+    if owner is None or owner.source.kind not in _PATCHABLE:
+        return ()
+    at = (word for place in places.get(step.subject, ()) for word in ("--patch-at", place))
+    whose = ("--patch-for", owner.key) if other else ()
+    patch = ("--patch", f"{owner.key.replace('/', '-')}.patch", *whose, *at)
+    with_core = ("--core", core) if core else _options(words, ("--core",))
+    if operation.name == "check":
+        return (*_without_options(words, ("--core", "--patch", "--patch-at", "--patch-for")), *patch, *with_core)
+    if operation.name == "init" and (not with_core or any(word.startswith(_NOT_OF_A_LOOK) for word in words)):
+        return ()
+    if operation.name != "init" and judged is None:
+        return ()
+    named = (operation.argument or judged.key,) if judged is not None else ()
+    return _hermes(operation, "plugins", "check", *named, *patch, *_limits(words), *with_core)
+
+
+_NOT_OF_A_LOOK = ("--python", "--bundle")
+
+
+def _init(core: str, operation: Operation) -> tuple[str, ...]:
+    """Choose a core, with what was allowed; of a refused choice all else stays as it was asked for."""
+    chosen = ("--core", core) if core else ()
+    if operation.name == "init":
+        return (*_without_options(operation.command, ("--core",)), *chosen)
+    return _hermes(operation, "pm", "init", *chosen, *_limits(operation.command))
 
 
 def _hermes(operation: Operation, *words: str) -> tuple[str, ...]:
-    return ("hermes", *words, *_home(operation.command))
+    """Return another command that means the same home, as it was given."""
+    return ("hermes", *words, *_options(operation.command, ("--home",)))
 
 
-def _home(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the option that says which home, as it was given: another command must mean the same one."""
-    for at, word in enumerate(words):
-        if word == "--home":
-            return words[at : at + 2]
-        if word.startswith("--home="):
-            return (word,)
-    return ()
+def _limits(words: Sequence[str]) -> tuple[str, ...]:
+    """Return what was allowed, and how long may be searched: a verdict without that can be another one."""
+    return _options(words, _WITH_VALUE, _ALONE)
 
 
-def _without_option(words: tuple[str, ...], option: str) -> tuple[str, ...]:
-    at = words.index(option) if option in words else len(words)
-    return (*words[:at], *words[at + 2 :])
+def _options(words: Sequence[str], with_value: Sequence[str], alone: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return some options of a command with their values, as they were given."""
+    found: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name, equals, _ = word.partition("=")
+        if name in with_value:
+            found += [word] if equals else [word, next(rest, "")]
+        elif name in alone:
+            found.append(word)
+    return tuple(found)
+
+
+def _without_options(words: Sequence[str], with_value: Sequence[str]) -> tuple[str, ...]:
+    """Return a command without some of its options and their values."""
+    kept: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name, equals, _ = word.partition("=")
+        if name not in with_value:
+            kept.append(word)
+        elif not equals:
+            next(rest, "")
+    return tuple(kept)

@@ -151,7 +151,9 @@ _BY_OUTCOME = {
     "repaired": _Example(
         _on_the_whole("repair", "pm", "repair")._replace(generation=Transition(3, 4, _DIGEST)), Done("repaired")
     ),
-    "exported": _Example(_on_the_whole("export", "pm", "export", "--format", "pylock"), Done("exported")),
+    "exported": _Example(
+        _on_the_whole("bundle", "pm", "bundle", "--output", "offline")._replace(argument="offline"), Done("exported")
+    ),
     "interrupted": _Example(_INSTALL, WORLD["interrupted"]),
 }
 _BY_CODE = {

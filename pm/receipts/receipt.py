@@ -124,6 +124,15 @@ class Reason(NamedTuple):
     """What helps with this code in general."""
 
 
+class Part(NamedTuple):
+    """One of several changes that lead out together."""
+
+    action: str
+    subject: str
+    value: str
+    explanation: str
+
+
 class Step(NamedTuple):
     """One way out."""
 
@@ -138,6 +147,8 @@ class Step(NamedTuple):
     effect: tuple[str, ...] = ()
     when: str = ""
     """What has to change first, for a step that cannot be confirmed."""
+    parts: tuple[Part, ...] = ()
+    """For `together`: all that has to be done."""
 
 
 class Change(NamedTuple):

@@ -213,7 +213,8 @@ def _place(place: Place) -> str:
 def _steps(steps: Sequence[Step]) -> Iterator[_Line]:
     for number, step in enumerate(steps, 1):
         mark = "confirmed by a dry run" if step.confirmed else "suggestion"
-        yield _Line(f"{number}. {step.explanation} ({mark})")
+        yield _Line(f"{number}. {'all of this together' if step.parts else step.explanation} ({mark})")
+        yield from (_Line(f"{chr(ord('a') + n)}. {part.explanation}", 5) for n, part in enumerate(step.parts))
         if step.when:
             yield _Line(f"once {step.when}:", 5)
         yield _Line(step.command, 5, "cyan", whole=True)

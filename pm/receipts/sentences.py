@@ -30,6 +30,7 @@ _OPERATIONS = {
     "update": _Words("is updated", "was not updated", "can be updated", "cannot be updated"),
     "rollback": _Words("went back", "did not go back", "can go back", "cannot go back"),
     "why": _Words("is there", "cannot be had", "can be had", "cannot be had"),
+    "bundle": _Words("is written", "was not written", "can be written", "cannot be written"),
     "repair": _Words("is repaired", "was not repaired", "can be repaired", "cannot be repaired"),
 }
 _ANY = _Words("is done", "was not done", "can be done", "cannot be done")
@@ -39,7 +40,6 @@ _WHOLE = {
     "verified": "what is installed is exactly what was recorded",
     "drift": "what is installed is not what was recorded",
     "collected": "old generations that nobody needs are deleted",
-    "exported": "the export is written",
 }
 _NOT_DONE = {"refused", "failed", "undecided", "interrupted"}
 
@@ -80,7 +80,13 @@ def _because(operation: Operation, reasons: tuple[Reason, ...]) -> str:
     first = reasons[0]
     package = f"`{first.package}`" if first.package else "a package"
     code = code_of(first.code)
-    said = code.because.format(it="it" if operation.plugin or operation.argument else "a plugin", package=package)
+    it = "it" if operation.plugin or operation.argument else "a plugin"
+    owners = {demand.owner.name for demand in first.demands}
+    if first.code == "conflict" and len(owners) == 1:
+        alone = it if operation.plugin and owners == {operation.plugin.key} else f"`{owners.pop()}`"
+        said = f"no version of {package} suits all that {alone} needs by itself"
+    else:
+        said = code.because.format(it=it, package=package)
     more = len(reasons) - 1
     return said + (f" ({more} more reason{'s' if more > 1 else ''} below)" if more else "")
 

@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Collection
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from pm.atomic import disk_error, write_bytes
 from pm.errors import PmError
-from pm.receipts.receipt import InvalidReceipt, Receipt, from_json, receipt_text
+from pm.receipts.receipt import InvalidReceipt, Receipt, from_json, receipt_text, time_text
 
 __all__ = ["Stored", "UnknownReceipt", "facts_name", "find", "list_receipts", "load", "store"]
 
@@ -38,8 +39,7 @@ def store(receipt: Receipt, directory: Path, *, facts: str = "", kept_generation
 
     The receipts that made `kept_generations` stay whatever their age. Raise `PmError` (`no-space`, `not-writable`).
     """
-    stamp = re.sub("[-:]", "", receipt.started_at)
-    path = directory / f"{stamp}-{receipt.operation}-{receipt.id}.json"
+    path = directory / f"{_stamp(receipt.started_at)}-{receipt.operation}-{receipt.id}.json"
     content = receipt_text(receipt).encode()
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -52,6 +52,10 @@ def store(receipt: Receipt, directory: Path, *, facts: str = "", kept_generation
     except OSError as error:
         raise disk_error(error, directory) from error
     return path
+
+
+def _stamp(time: str) -> str:
+    return re.sub("[-:]", "", time)
 
 
 def facts_name(receipt_id: str) -> str:
@@ -74,10 +78,15 @@ def load(path: Path) -> Receipt:
 
 
 def list_receipts(directory: Path) -> tuple[Stored, ...]:
-    """Return what the folder holds, the newest first; nothing for a folder that is not there."""
+    """Return what the folder holds, the newest first; nothing for a folder that is not there.
+
+    What was stamped while the clock was ahead comes last: it would be the newest for as long as the clock has been.
+    """
     paths = sorted(directory.iterdir(), reverse=True) if directory.is_dir() else []
     matches = ((path, re.fullmatch(_NAME, path.name)) for path in paths)
-    return tuple(Stored(path, *match.groups()) for path, match in matches if match)
+    now = _stamp(time_text(datetime.now(UTC)))
+    stored = [Stored(path, *match.groups()) for path, match in matches if match]
+    return tuple(sorted(stored, key=lambda one: one.stamp > now))
 
 
 def find(directory: Path, receipt_id: str) -> Path:
@@ -86,7 +95,9 @@ def find(directory: Path, receipt_id: str) -> Path:
     Raise `UnknownReceipt` for none and for several.
     """
     found = [
-        stored for stored in list_receipts(directory) if receipt_id == "latest" or stored.id.startswith(receipt_id)
+        stored
+        for stored in list_receipts(directory)
+        if receipt_id == "latest" or (receipt_id and stored.id.startswith(receipt_id))
     ]
     if not found:
         raise UnknownReceipt(f"there is no receipt `{receipt_id}`")

@@ -286,9 +286,24 @@ _WARNINGS = (
         "ask whoever runs the index; a release is not published twice",
     ),
     WarningCode(
+        "generation-damaged",
+        "an earlier generation is not what it was, so that it cannot be gone back to",
+        "`hermes pm gc` deletes it when enough newer ones are there",
+    ),
+    WarningCode(
         "collected",
         "what was deleted, or would be, and how many bytes that frees",
         "nothing",
+    ),
+    WarningCode(
+        "bundled",
+        "how many wheels a bundle holds, or would, and how many bytes they are",
+        "take the folder to the other machine",
+    ),
+    WarningCode(
+        "not-bundled",
+        "something that the generation is made of is not in the bundle",
+        "take it there by another way, as the bundle's README says",
     ),
     WarningCode(
         "profile-changes",

@@ -36,7 +36,7 @@ def test_who_is_in_the_way_is_proved_and_what_would_change_it_was_tried(shared: 
         ("retry", "hermes pm why --not 'demo-socket>=3'", []),
     ]
     assert answer.value["steps"][0]["explanation"] == (
-        "write `demo-socket<4` instead of `demo-socket<3` in plugin.yaml:4"
+        "write `demo-socket<4` instead of `demo-socket<3` in plugin.yaml:4 of `ash`"
     )
 
 

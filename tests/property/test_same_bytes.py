@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 _PROGRAM = """
 from admission import Admitted, Policy, Refused, decide
-from admission.steps import proposals
+from fixtures.ways_out import steps_of
 from fixtures.worlds import any_world, some_pins
 from lockfiles.pylock import dumps
 from pm.evidence import evidence_of
@@ -19,7 +19,7 @@ for seed in range(240):
     question = world.question(policy=policy, pins=some_pins(world, seed))
     decision = decide(question, world.facts)
     print(dumps(decision.lock) if isinstance(decision, Admitted) else decision)
-    print(proposals(question, decision) if isinstance(decision, Refused) else decision.warnings)
+    print(steps_of(question, world.facts) if isinstance(decision, Refused) else decision.warnings)
     print(evidence_of(question, world.facts))
 """
 

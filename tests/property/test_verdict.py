@@ -255,3 +255,11 @@ def test_who_accepts_what_does_not_exist_is_not_in_the_way_of_it() -> None:
     assert isinstance(decision, Refused)
     [alone, *_] = [reason for reason in decision.reasons if reason.code == "no-matching-version"]
     assert [demand.requirement.text for demand in alone.also] == ["p==1", "p>=2"]
+
+
+def test_who_asks_for_the_package_itself_is_told_before_who_leads_there() -> None:
+    known = _two_way_facts(["p", "q"])
+    needy = {"1": candidate("z", "1", ["p>=2"])}
+    facts = Facts({**known.pages, "z": page("z", ["1"])}, {**known.candidates, "z": needy})
+    world = World(facts, (("core", "p==2"), ("core", "z==1"), ("new", "p<2"), ("other", "q>=3")))
+    assert _roots_of(_decided(world)) == [("core-conflict", ["p==2", "p<2"]), ("no-matching-version", ["q>=3"])]

@@ -1,9 +1,12 @@
 """Whoever does what a confirmed step says gets a set that holds together, and what the step foretold."""
 
+from itertools import combinations
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admission import Admitted, Policy, Step, decide
+from admission import Admitted, Policy, Refused, Step, decide
+from admission.steps import changed, proposals
 from fixtures.ways_out import after_effect, carried_out, policy_after, steps_of
 from fixtures.worlds import World, any_world, solutions
 from lockfiles import Lock
@@ -26,7 +29,7 @@ def _fault(world: World, policy: Policy, before: Lock | None, step: Step) -> str
     decision = decide(after.question(policy=allowed, pins=pins), after.facts)
     if not step.confirmed or not isinstance(decision, Admitted):
         return f"{step} is not admitted"
-    if step.action != "allow-prerelease" and decision.lock.versions() not in solutions(after, policy.prerelease):
+    if allowed == policy and decision.lock.versions() not in solutions(after, policy.prerelease):
         return f"{step} leads to what is no solution"
     foretold = after_effect(pins, step.effect)
     return "" if foretold == decision.lock.versions() else f"{step} leads to {decision.lock.versions()}"
@@ -47,3 +50,39 @@ def test_no_step_is_offered_twice_and_none_where_nothing_is_refused(seed: int) -
     steps = steps_of(world.question(), world.facts)
     assert len(steps) == len(set(steps))
     assert not steps or not isinstance(decide(world.question(), world.facts), Admitted)
+
+
+def _does_without(world: World, step: Step) -> list[Step]:
+    """Return the parts of a step that need not be done."""
+    return [part for part in step.parts if _is_admitted(world, step.parts, but=part)]
+
+
+def _is_admitted(world: World, parts: tuple[Step, ...], *, but: Step) -> bool:
+    rest = Step("together", "", "", parts=tuple(part for part in parts if part is not but))
+    question = carried_out(world, rest).question(policy=policy_after(Policy(), rest))
+    return isinstance(decide(question, world.facts), Admitted)
+
+
+@given(_SEEDS)
+def test_no_part_of_a_combination_is_superfluous(seed: int) -> None:
+    world = any_world(seed)
+    assert [part for step in steps_of(world.question(), world.facts) for part in _does_without(world, step)] == []
+
+
+def _pairs_that_lead_out(world: World) -> list[str]:
+    """Return which two of the proposals for a refusal would be admitted if both were done."""
+    question, facts = world.question(), world.facts
+    refused = decide(question, facts)
+    pairs = combinations(proposals(question, refused), 2) if isinstance(refused, Refused) else ()
+    return [
+        f"{one.step.explanation}, {other.step.explanation}"
+        for one, other in pairs
+        if isinstance(decide(changed(question, (one, other))._replace(frozen=True), facts), Admitted)
+    ]
+
+
+@given(_SEEDS)
+def test_where_two_proposals_together_lead_out_a_way_out_is_confirmed(seed: int) -> None:
+    world = any_world(seed)
+    confirmed = [step for step in steps_of(world.question(), world.facts) if step.confirmed]
+    assert confirmed or not _pairs_that_lead_out(world)

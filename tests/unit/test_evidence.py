@@ -38,6 +38,9 @@ FACTS = Facts(
         "gone": page("gone", []),
         "odd": page("odd", ["1"]),
         "stranger": page("stranger", ["1"]),
+        "source": page("source", ["1", "2"], dict.fromkeys(("1", "2"), Exclusion("no-wheel", "")))._replace(
+            buildable=2
+        ),
     },
     {
         "a": {
@@ -73,6 +76,7 @@ def refusal(asked: Question) -> tuple[Refused, Decision]:
         ("a<2", "yanked-only"),
         ("a", "prerelease-only"),
         ("a==2", "no-wheel"),
+        ("source", "no-wheel"),
         ("a==3", "no-matching-version"),
         ("a>=3rc1,<3rc1", "no-matching-version"),
         ("gone", "not-found-on-index"),
@@ -167,6 +171,23 @@ def test_times_of_uploads_are_written_only_where_they_decide() -> None:
 def test_any_other_text_is_invalid_evidence(text: str) -> None:
     with pytest.raises(PmError) as caught:
         read_evidence(text)
+    assert caught.value.code == "invalid-evidence"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        [],
+        {"distributions": 1, "standard_modules": []},
+        {"distributions": {"b": 1}, "standard_modules": []},
+        {"distributions": {"b": {}}},
+    ],
+)
+def test_damaged_files_are_invalid_evidence(files: object) -> None:
+    value = json.loads(evidence_of(question("b"), FACTS))
+    with pytest.raises(PmError) as caught:
+        read_evidence(json.dumps(value | {"files": files}))
     assert caught.value.code == "invalid-evidence"
 
 

@@ -59,7 +59,7 @@ def _pages(path: Path) -> dict[str, Page | None]:
     return {name: entry.page(may_build=False) if entry else None for name, entry in entries.items()}
 
 
-_PAGE = Page("demo", _REDUCED.versions, _REDUCED.excluded, _REDUCED.uploaded)
+_PAGE = Page("demo", _REDUCED.versions, _REDUCED.excluded, _REDUCED.uploaded, buildable=0b0001)
 
 
 def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:

@@ -23,7 +23,10 @@ FACTS = Facts(
     {name: page(name, ["0.27", "0.28.1", "0.29"]) for name in NAMES},
     {name: {v: candidate(name, v, []) for v in ("0.27", "0.28.1", "0.29")} for name in NAMES},
 )
-CORE = Core("demo-core", "1.0", (parse_requirement("httpx==0.28.1", Origin(Owner("core", "demo-core"), "METADATA")),))
+OF_CORE = Origin(Owner("core", "demo-core"), "METADATA")
+CORE = Core("demo-core", "1.0", (parse_requirement("httpx==0.28.1", OF_CORE),))
+STRICTER = CORE._replace(requirements=(*CORE.requirements, parse_requirement("rich==0.27", OF_CORE)))
+"""A core that is in the way of two lines."""
 MANIFEST, PROJECT = "plugin.yaml", "pyproject.toml"
 
 
@@ -31,10 +34,10 @@ def declared(folder: Path) -> Declaration:
     return read_declaration(folder, key="new", core_names=frozenset({"hermes-agent", "demo-core"}))
 
 
-def refused(folder: Path) -> Receipt:
-    """Return the receipt of the refusal that the core's pin of `httpx` leads to, with its steps."""
+def refused(folder: Path, core: Core = CORE) -> Receipt:
+    """Return the receipt of the refusal that the core's pins lead to, with its steps."""
     question = World(FACTS, ()).question()
-    constraints = question.constraints._replace(core=CORE, members=(Member(declared(folder)),))
+    constraints = question.constraints._replace(core=core, members=(Member(declared(folder)),))
     question = question._replace(constraints=constraints, candidate="new")
     decision = decide(question, FACTS)
     assert isinstance(decision, Refused)
@@ -194,6 +197,40 @@ def test_a_file_of_requirements_in_a_folder_with_a_blank_is_patched_where_it_lie
     needs.write_text("# all\nhttpx>=0.29  # newest\nrich\n", encoding="utf-8")
     by_patch(tmp_path, patch_text(refused(tmp_path)).encode())
     assert needs.read_text(encoding="utf-8") == "# all\nhttpx>=0.28.1  # newest\nrich\n"
+
+
+def test_bounds_that_only_lead_out_together_are_all_written(tmp_path: Path) -> None:
+    before = "name: new\npip_dependencies:\n- rich>=0.28 # one\n- my-httpx\n- httpx!=0.28.1\n- rich\n"
+    (tmp_path / MANIFEST).write_text(before, encoding="utf-8")
+    receipt = refused(tmp_path, STRICTER)
+    by_patch(tmp_path, patch_text(receipt).encode())
+    assert [step.action for step in receipt.steps] == ["together", "retry"]
+    assert (tmp_path / MANIFEST).read_text(encoding="utf-8") == (
+        "name: new\npip_dependencies:\n- rich>=0.27 # one\n- my-httpx\n- httpx\n- rich\n"
+    )
+
+
+def test_bounds_in_several_files_are_written_into_each_of_them(tmp_path: Path) -> None:
+    (tmp_path / PROJECT).write_text(
+        '[project]\nname = "new"\nversion = "1"\ndynamic = ["dependencies"]\n'
+        '[tool.setuptools.dynamic]\ndependencies = {file = ["two.txt", "one.txt"]}\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "one.txt").write_text("rich>=0.28", encoding="utf-8")
+    (tmp_path / "two.txt").write_text("# all\nmy-httpx\nhttpx>=0.29\n", encoding="utf-8")
+    assert patch_text(refused(tmp_path, STRICTER)) == (
+        "--- a/one.txt\n+++ b/one.txt\n@@ -1 +1 @@\n"
+        "-rich>=0.28\n\\ No newline at end of file\n+rich>=0.27\n\\ No newline at end of file\n"
+        "--- a/two.txt\n+++ b/two.txt\n@@ -1,3 +1,3 @@\n # all\n my-httpx\n-httpx>=0.29\n+httpx>=0.28.1\n"
+    )
+
+
+def test_where_one_of_two_lines_cannot_be_changed_nothing_is_written(tmp_path: Path) -> None:
+    before = "name: new\npip_dependencies:\n- httpx>=0.29\n- >-\n  rich\n  >=0.28\n"
+    (tmp_path / MANIFEST).write_text(before, encoding="utf-8")
+    with pytest.raises(PmError) as caught:
+        patch_text(refused(tmp_path, STRICTER))
+    assert (caught.value.code, caught.value.hint) == ("no-patch", "write `rich >=0.27` there yourself")
 
 
 @pytest.mark.parametrize(

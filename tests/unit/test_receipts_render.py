@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from admission import Available, Demand, Origin, Proof, Reason, Refused, Requirement
+from admission import Available, Demand, Origin, Proof, Reason, Refused, Requirement, Step
 from lockfiles import Owner
 from pm.errors import PmError
 from pm.receipts import receipt as rows
@@ -47,7 +47,7 @@ Why
 
 What now
   1. take a newer core that accepts `websockets` 16 (confirmed by a dry run)
-     hermes pm init --core hermes-agent==0.20.0
+     hermes pm init --core hermes-agent==0.20.0 && hermes plugins install ./ws-chat --enable
      hermes-agent 0.19.0 → 0.20.0
      websockets 15.0.1 → 16.0
   2. let the plugin accept the core's version (confirmed by a dry run)
@@ -90,7 +90,7 @@ Why
 
 What now
   1. take a newer core that accepts `websockets` 16 (confirmed by a dry run)
-     hermes pm init --core hermes-agent==0.20.0
+     hermes pm init --core hermes-agent==0.20.0 && hermes plugins install ./ws-chat --enable
      hermes-agent 0.19.0 → 0.20.0
      websockets 15.0.1 → 16.0
   2. let the plugin accept the core's version (confirmed by a dry run)
@@ -170,6 +170,26 @@ def column_texts(text: str) -> list[str]:
         squeezed("".join(line[start:stop] for line in body))
         for start, stop in zip(starts, [*starts[1:], None], strict=True)
     ]
+
+
+def test_several_changes_are_one_way_out_with_one_command() -> None:
+    parts = (
+        Step("widen", "ws-chat", "write `httpx<1` instead of `httpx<0.28` in plugin.yaml:4", "httpx<1"),
+        Step("allow-prerelease", "acme", "allow pre-releases of `acme`"),
+    )
+    step = Step("together", "ws-chat, acme", "", confirmed=True, effect=("+ acme 2rc1",), parts=parts)
+    operation = Operation(
+        "enable", "0a", NOW, ("hermes", "plugins", "enable", "ws-chat"), plugin=rows.Plugin("ws-chat")
+    )
+    text = render(build(operation, Refused((Reason("conflict", "it is so"),), (step,)), finished_at=NOW))
+    assert text.partition("What now\n")[2].partition("  2. ")[0] == (
+        "  1. all of this together (confirmed by a dry run)\n"
+        "     a. write `httpx<1` instead of `httpx<0.28` in plugin.yaml:4\n"
+        "     b. allow pre-releases of `acme`\n"
+        "     hermes plugins check ws-chat --patch ws-chat.patch --allow-prerelease acme"
+        " && hermes plugins enable ws-chat --allow-prerelease acme\n"
+        "     + acme 2rc1\n"
+    )
 
 
 def test_an_admission_of_everything_names_every_package_once() -> None:

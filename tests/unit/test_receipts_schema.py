@@ -88,6 +88,7 @@ def test_a_refusal_without_reasons_or_without_steps_does_not_fit(field: str) -> 
         (SCHEMA["$defs"]["demand"], rows.Demand),
         (SCHEMA["$defs"]["reason"], rows.Reason),
         (SCHEMA["$defs"]["step"], rows.Step),
+        (SCHEMA["$defs"]["part"], rows.Part),
         (SCHEMA["$defs"]["change"], rows.Change),
         (SCHEMA["$defs"]["warning"], rows.Warning),
         (SCHEMA["$defs"]["copy"], rows.Copy),

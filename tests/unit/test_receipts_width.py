@@ -69,11 +69,12 @@ def large_refusal() -> Receipt:
         Step("update-core", "hermes-agent", "update the core", "hermes-agent[web]==0.20.0", confirmed=True),
         Step("leave-out", "category/plugin-number-3", "go on without it", confirmed=True),
     )
+    together = Step("together", "all", " and ".join(s.explanation for s in steps), confirmed=True, parts=steps)
     plugin = Plugin(
         "memory/記憶-hindsight", "Hindsight", "1.2.0", Source("folder", FOLDER), "default", "pyproject.toml"
     )
     operation = Operation("install", "0a1b", NOW, COMMAND, argument=FOLDER, plugin=plugin, core="hermes-agent==0.19.0")
-    return build(operation, Refused((reason,), steps), finished_at=NOW)
+    return build(operation, Refused((reason,), (*steps, together)), finished_at=NOW)
 
 
 def plain(text: str) -> str:
@@ -134,7 +135,8 @@ def test_what_stands_outside_of_the_table_is_there_whole(*, width: int, colour: 
     text = squeezed(plain(render(receipt, width=width, colour=colour)))
     told = [receipt.summary, receipt.reasons[0].message, receipt.reasons[0].what_now]
     told += [f"{row.versions}: {row.reason}" for row in receipt.reasons[0].available]
-    told += [text for step in receipt.steps for text in (step.explanation, step.when, *step.effect)]
+    told += [text for step in receipt.steps for text in (step.when, *step.effect)]
+    told += [change.explanation for step in receipt.steps for change in step.parts or (step,)]
     assert [line for line in told if squeezed(line) not in text] == []
 
 

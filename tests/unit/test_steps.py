@@ -67,9 +67,86 @@ def test_nobody_is_left_out_of_a_set_to_let_the_candidate_in_but_the_others() ->
 
 
 def test_what_a_dry_run_refutes_is_not_offered() -> None:
-    facts = _facts(a=["1", "2"], b=["1", "2"])
-    world = World(facts, (("core", "a==1"), ("core", "b==1"), ("new", "a==2"), ("new", "b==2")))
+    known = _facts(low=["1", "2"])
+    facts = Facts(
+        {**known.pages, "high": page("high", ["2", "3"])},
+        {**known.candidates, "high": {v: candidate("high", v, ["low==2"]) for v in ("2", "3")}},
+    )
+    world = World(facts, (("core", "low==1"), ("new", "high>=3")))
     assert steps_of(_asked(world, "new"), facts) == []
+
+
+def test_where_several_lines_are_in_the_way_they_are_widened_together() -> None:
+    world = World(
+        _facts(a=["1", "2"], b=["1", "2"], c=["1"]),
+        (("core", "a==1"), ("core", "b==1"), ("new", "a>=2"), ("new", "b>=2"), ("new", "c<2")),
+    )
+    wide_a, wide_b = (
+        Step("widen", "new", f"write `{name}>=1` instead of `{name}>=2` in pyproject.toml:1", value=f"{name}>=1")
+        for name in ("a", "b")
+    )
+    assert steps_of(_asked(world, "new"), world.facts) == [
+        Step(
+            "together",
+            "new",
+            f"{wide_a.explanation} and {wide_b.explanation}",
+            confirmed=True,
+            effect=("+ a 1", "+ b 1", "+ c 1"),
+            parts=(wide_a, wide_b),
+        )
+    ]
+
+
+def test_whoever_takes_one_kind_of_step_is_offered_another_of_that_kind_to_go_with_it() -> None:
+    world = World(
+        _facts(a=["1", "2"], b=["1", "2"]), (("ash", "a==1"), ("birch", "b==1"), ("new", "a>=2"), ("new", "b>=2"))
+    )
+    assert _parts(steps_of(_asked(world, "new"), world.facts)) == [
+        ["widen new a>=1", "widen new b>=1"],
+        ["widen ash a>=1,<=2", "widen birch b>=1,<=2"],
+        ["leave-out ash", "leave-out birch"],
+    ]
+
+
+def test_a_wider_bound_and_a_consent_go_together() -> None:
+    world = World(_facts(a=["1", "2"], b=["1", "2rc1"]), (("core", "a==1"), ("new", "a>=2"), ("new", "b!=1")))
+    assert _parts(steps_of(_asked(world, "new"), world.facts)) == [
+        ["widen new a>=1", "widen new b"],
+        ["widen new a>=1", "allow-prerelease b"],
+    ]
+
+
+def test_what_only_shows_in_another_core_is_widened_with_it() -> None:
+    world = World(_facts(a=["1", "2"]), (("core", "a==1"), ("new", "a<2")))
+    asked = _asked(world, "new")
+    [member] = asked.constraints.members
+    declaration = member.declaration._replace(requires_core=">=2")
+    constraints = asked.constraints._replace(members=(member._replace(declaration=declaration),))
+    own = Origin(Owner("core", "demo-core"), "METADATA")
+    core = Core("demo-core", "2.0", (parse_requirement("a==2", own),))
+    assert _parts(steps_of(asked._replace(constraints=constraints), world.facts, cores=[core])) == [
+        ["widen new a<3", "update-core demo-core demo-core==2.0"]
+    ]
+
+
+def test_nothing_superfluous_is_part_of_a_combination() -> None:
+    world = World(
+        _facts(a=["1", "2", "3"], b=["1", "2"]),
+        (("core", "a==1"), ("ash", "a<3"), ("core", "b==1"), ("new", "a>=3"), ("new", "b==2")),
+    )
+    assert _parts(steps_of(_asked(world, "new"), world.facts)) == [["widen new a>=1", "widen new b>=1,<=2"]]
+
+
+def test_a_build_is_no_part_of_a_combination_and_suggested_beside_it() -> None:
+    known = _facts(a=["1", "2"], b=["1", "2"])
+    out = {"1": Exclusion("build-needs-consent", "only a source distribution")}
+    facts = known._replace(pages={**known.pages, "c": page("c", ["1"], out)})
+    world = World(facts, (("core", "a==1"), ("new", "a==2"), ("new", "c")))
+    assert _told(steps_of(_asked(world, "new"), facts)) == [("allow-build", "c", "", False)]
+
+
+def _parts(steps: list[Step]) -> list[list[str]]:
+    return [[f"{part.action} {part.subject} {part.value}".rstrip() for part in step.parts] for step in steps]
 
 
 def test_a_bound_of_a_package_further_down_is_not_the_authors_to_widen() -> None:
@@ -111,6 +188,15 @@ def test_a_prerelease_is_allowed_by_name() -> None:
     ]
 
 
+def test_a_prerelease_is_allowed_where_only_it_suits_everybody() -> None:
+    facts = _facts(a=["1", "1.7rc1", "2"])
+    world = World(facts, (("core", "a<2"), ("new", "a>=1.5")))
+    assert _told(steps_of(_asked(world, "new"), facts)) == [
+        ("widen", "new", "a>=1", True),
+        ("allow-prerelease", "a", "", True),
+    ]
+
+
 def test_the_quarantine_is_lifted_only_by_a_step_of_its_own() -> None:
     known = _facts(a=["1", "2"])
     uploaded = ("2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z")
@@ -127,7 +213,40 @@ def test_a_build_is_a_suggestion_because_what_it_needs_is_only_known_afterwards(
     facts = Facts({"a": page("a", ["1"], {"1": Exclusion("build-needs-consent", "only a source distribution")})}, {})
     world = World(facts, (("new", "a"),))
     [step] = steps_of(_asked(world, "new"), facts)
-    assert (step.action, step.confirmed, step.effect, step.when) == ("allow-build", False, (), "it is built")
+    assert (step.action, step.confirmed, step.effect, step.when) == (
+        "allow-build",
+        False,
+        (),
+        "its requirements are only known after the build",
+    )
+
+
+def test_a_build_is_suggested_where_wheels_are_for_other_machines_and_a_source_is_there() -> None:
+    out = {version: Exclusion("no-wheel", "wheels are for cp311 on win_amd64") for version in ("1", "2")}
+    facts = Facts({"a": page("a", ["1", "2"], out)._replace(buildable=0b01)}, {})
+    world = World(facts, (("new", "a"),))
+    assert _told(steps_of(_asked(world, "new"), facts)) == [("allow-build", "a", "", False)]
+    other = World(facts, (("new", "a!=1"),))
+    assert _told(steps_of(_asked(other, "new"), facts)) == []
+
+
+def test_a_build_is_suggested_where_only_what_would_be_built_suits_everybody() -> None:
+    known = _facts(a=["1", "2", "3"])
+    out = {"2": Exclusion("build-needs-consent", "only a source distribution")}
+    facts = known._replace(pages={"a": page("a", ["1", "2", "3"], out)})
+    world = World(facts, (("core", "a<3"), ("new", "a>=1.5")))
+    assert [step.action for step in steps_of(_asked(world, "new"), facts)] == ["widen", "allow-build"]
+
+
+def test_no_build_is_thought_of_where_versions_that_need_none_suit_everybody() -> None:
+    known = _facts(a=["1", "2"], low=["1", "2"])
+    out = {"1": Exclusion("build-needs-consent", "only a source distribution")}
+    facts = Facts(
+        {**known.pages, "a": page("a", ["1", "2"], out)},
+        {**known.candidates, "a": {"2": candidate("a", "2", ["low==2"])}},
+    )
+    world = World(facts, (("core", "low==1"), ("new", "a")))
+    assert steps_of(_asked(world, "new"), facts) == []
 
 
 def test_the_effect_is_told_against_what_is_locked_now() -> None:
@@ -140,3 +259,13 @@ def test_the_effect_is_told_against_what_is_locked_now() -> None:
         ("a>=1,<=2", ("+ c 1", "- b 1", "a 1 → 2")),
         ("old", ("+ c 1", "- b 1", "a 1 → 2")),
     ]
+
+
+def test_a_plugin_of_which_nobody_can_change_a_line_gives_way_only_as_a_whole() -> None:
+    world = World(_facts(a=["1", "2"]), (("old", "a==1"), ("new", "a==2")))
+    asked, facts = _asked(world, "new"), world.facts
+    assert [(s.action, s.subject) for s in steps_of(asked, facts, fixed={"new"})] == [
+        ("widen", "old"),
+        ("leave-out", "old"),
+    ]
+    assert [(s.action, s.subject) for s in steps_of(asked, facts, fixed={"new", "old"})] == [("leave-out", "old")]

@@ -1,0 +1,170 @@
+"""Find the ways out of a refusal: each proposal alone and, where none of them suffices, several together.
+
+A combination is a fold: a proposal is asked for, and from a refusal that has lost one of its reasons it goes on with
+what is proposed there, the least invasive first. What is found is shrunk until every part of it is needed. What an
+answer refutes is dropped; a single proposal that nobody could answer is a suggestion.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from admission.decision import Admitted, Reason, Refused, Step
+from admission.question import Core, Question
+from admission.steps import Proposal, changed, confirmed, narrowed, no_cores, proposals, suggested
+from lockfiles import Lock
+
+__all__ = ["Ask", "ways_out"]
+
+_Answer = Admitted | Refused | str
+Ask = Callable[[Question], _Answer]
+"""Answers a question, or says what has to change before anybody can."""
+
+_MOST_WAYS = 4
+"""Combinations for one refusal."""
+_MOST_PARTS = 5
+"""Changes in one combination: as many as a refusal has independent conflicts."""
+_MOST_TRIED = 60
+"""Sets of changes that are tried to find combinations."""
+
+
+def ways_out(
+    question: Question,
+    refused: Refused,
+    ask: Ask,
+    *,
+    cores: Callable[[], Sequence[Core]] = no_cores,
+    fixed: Collection[str] = (),
+    before: Lock | None = None,
+) -> tuple[Step, ...]:
+    """Return the steps that were confirmed, from the least to the most invasive, and then what could not be answered.
+
+    `cores` gives the releases of the core that may be tried, `fixed` are the plugins of which nobody can change a line,
+    and `before` is what is locked now.
+    """
+    search = _Search(question, refused, ask, cores=cores, fixed=fixed)
+    ways: list[_Way] = []
+    suggestions: list[Step] = []
+    for proposal in search.proposals(()):
+        parts, answer = search.alone(proposal)
+        if isinstance(answer, str):
+            suggestions.append(suggested(parts[0], answer))
+        elif isinstance(answer, Admitted):
+            ways.append(_Way(parts, answer))
+    ways = ways or list(search.combinations())
+    steps = (confirmed(way.parts, way.admitted, before) for way in ways)
+    return tuple(dict.fromkeys((*steps, *suggestions)))
+
+
+class _Way(NamedTuple):
+    """Proposals that were admitted together, each with the exact text of its line."""
+
+    parts: tuple[Proposal, ...]
+    admitted: Admitted
+
+
+class _Search:
+    """What was asked so far about one refusal."""
+
+    def __init__(
+        self,
+        question: Question,
+        refused: Refused,
+        ask: Ask,
+        *,
+        cores: Callable[[], Sequence[Core]],
+        fixed: Collection[str],
+    ) -> None:
+        self._question = question
+        self._refused = refused
+        self._ask = ask
+        self._cores = cores
+        self._fixed = fixed
+        self._answers: dict[frozenset[object], _Answer] = {frozenset(): refused}
+        self._tried = 0
+
+    def answer(self, parts: Sequence[Proposal]) -> _Answer:
+        """Return the answer to the question with some changes, which is the same in whatever order they are made."""
+        key = frozenset(part.label for part in parts)
+        if key not in self._answers:
+            self._answers[key] = self._ask(changed(self._question, parts))
+        return self._answers[key]
+
+    def proposals(self, parts: Sequence[Proposal]) -> tuple[Proposal, ...]:
+        """Return what may help once some changes are made; there is only one core."""
+        refused = self.answer(parts)
+        if not isinstance(refused, Refused):
+            return ()
+        has_core = any(part.step.action == "update-core" for part in parts)
+        cores = no_cores if has_core else self._cores
+        found = proposals(changed(self._question, parts), refused, cores=cores, fixed=self._fixed)
+        return tuple(proposal for proposal in found if proposal.label not in {part.label for part in parts})
+
+    def alone(self, proposal: Proposal) -> tuple[tuple[Proposal, ...], _Answer]:
+        """Return the answer to one proposal, with the exact text of its line if it is admitted."""
+        if not proposal.certain:
+            return (proposal,), "its requirements are only known after the build"
+        answer = self.answer((proposal,))
+        return self._exact((proposal,), answer) if isinstance(answer, Admitted) else ((proposal,), answer)
+
+    def _exact(self, parts: tuple[Proposal, ...], admitted: Admitted) -> tuple[tuple[Proposal, ...], _Answer]:
+        """Return the parts with the exact text of each line, less those that need no other one, and their answer."""
+        if all(part.line is None for part in parts):
+            return parts, admitted
+        own = self._question.candidate
+        exact = tuple(other for part in parts if (other := narrowed(part, admitted, own)) is not None)
+        return exact, self.answer(exact)
+
+    def combinations(self) -> Iterator[_Way]:
+        """Yield for each first part what it leads out with, each combination once."""
+        seen: set[frozenset[object]] = set()
+        for first in self.proposals(()):
+            way = next(self._completed((first,), self._refused), None) if first.certain else None
+            if way is None or (key := frozenset(part.label for part in way.parts)) in seen:
+                continue
+            seen.add(key)
+            yield way
+            if len(seen) == _MOST_WAYS:
+                return
+
+    def _completed(self, parts: tuple[Proposal, ...], refused: Refused) -> Iterator[_Way]:
+        """Yield what leads out and begins with these parts, of which the last is the answer to a refusal."""
+        if self._tried == _MOST_TRIED:
+            return
+        self._tried += 1
+        answer = self.answer(parts)
+        if isinstance(answer, Admitted):
+            exact, answer = self._exact(parts, answer)
+            if isinstance(answer, Admitted) and (way := self._shrunk(_Way(exact, answer))) is not None:
+                yield way
+        elif isinstance(answer, Refused) and len(parts) < _MOST_PARTS and _removes_a_reason(refused, answer):
+            # whoever takes one kind of step, in the candidate or elsewhere, can take another of that kind
+            for part in sorted(self.proposals(parts), key=partial(self._unlike, parts[0])):
+                if part.certain:
+                    yield from self._completed((*parts, part), answer)
+
+    def _unlike(self, first: Proposal, other: Proposal) -> tuple[bool, ...]:
+        one, two, own = first.step, other.step, self._question.candidate
+        return two.action != one.action, (two.subject == own) != (one.subject == own), two.subject != one.subject
+
+    def _shrunk(self, way: _Way) -> _Way | None:
+        """Return a way of which no part can be left out; `None` where nobody could tell."""
+        for part in reversed(way.parts):
+            rest = tuple(other for other in way.parts if other is not part)
+            answer = self.answer(rest)
+            if isinstance(answer, Admitted):
+                return self._shrunk(_Way(rest, answer))
+            if isinstance(answer, str):
+                return None
+        return way
+
+
+def _removes_a_reason(before: Refused, after: Refused) -> bool:
+    left = {_identity(reason) for reason in after.reasons}
+    return any(_identity(reason) not in left for reason in before.reasons)
+
+
+def _identity(reason: Reason) -> object:
+    """Return what makes it the same reason, also once a bound is left out: who asks for what, as it is written."""
+    lines = frozenset((d.requirement.origin, d.requirement.name, d.requirement.text) for d in reason.demands)
+    return reason.code, reason.package, lines or reason.message
