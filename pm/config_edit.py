@@ -44,14 +44,14 @@ class Remove(NamedTuple):
 
 
 class Set(NamedTuple):
-    """Set one text: `pm.core`, `pm.python`, `memory.provider` or `context.engine`."""
+    """Set one of `SETTINGS` to a text, or to a list of texts; an empty list is written, and not left out."""
 
     setting: str
-    value: str
+    value: str | tuple[str, ...]
 
 
 Change = Enable | Disable | Remove | Set
-SETTINGS = ("pm.core", "pm.python", "memory.provider", "context.engine")
+SETTINGS = ("pm.core", "pm.python", "pm.indexes", "pm.find_links", "memory.provider", "context.engine")
 
 
 class LockedConfig(NamedTuple):
@@ -85,7 +85,7 @@ def locked_config(home: Path, *, seconds: float = 10.0) -> Iterator[LockedConfig
     from filelock import FileLock, Timeout
 
     home.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(home / f"{CONFIG}.lock", timeout=seconds)
+    lock = FileLock(home / f"{CONFIG}.lock", timeout=seconds, fallback_to_soft=False)
     try:
         lock.acquire()
     except Timeout as error:
@@ -125,7 +125,7 @@ def _edits(change: Change, root: MappingNode) -> Iterator[_Edit]:
             yield from _unselected(root, (key, leaf(key), *names), staying)
 
 
-def _setting(setting: str, value: str) -> _Edit:
+def _setting(setting: str, value: str | tuple[str, ...]) -> _Edit:
     if setting not in SETTINGS:
         message = f"`{setting}` is not a setting that is edited"
         raise ValueError(message)
@@ -202,12 +202,14 @@ def _is_list_of_names(node: Node | None) -> bool:
 
 
 def _in_place(text: str, edit: _Edit) -> str:
-    from pm.config_text import add_item, drop_item, drop_key, set_text
+    from pm.config_text import add_empty, add_item, drop_item, drop_key, set_text
 
     if edit.value is None:
         return drop_key(text, edit.path)
     if isinstance(edit.value, str):
         return set_text(text, edit.path, edit.value)
+    if not edit.value and _at(config_root(text, CONFIG), edit.path) is None:
+        return add_empty(text, edit.path)
     dropped, added = _difference(_texts(_at(config_root(text, CONFIG), edit.path)), edit.value)
     for item in added:
         text = add_item(text, edit.path, item)
@@ -273,7 +275,7 @@ def _is_meant(old: str, new: str, edit: _Edit, path: Path) -> bool:
     elif isinstance(edit.value, str):
         has_value = isinstance(node, ScalarNode) and (node.text, node.kind) == (edit.value, "text")
     else:
-        has_value = _texts(node) == edit.value and (node is None or isinstance(node, ListNode))
+        has_value = _texts(node) == edit.value and isinstance(node, ListNode)
     shapes = _Shapes()
     return has_value and shapes.besides(before, edit.path) == shapes.besides(after, edit.path)
 

@@ -50,6 +50,19 @@ def add_item(text: str, path: Path, value: str) -> str:
     return document.with_line_after(document.end_of(entry.value), f"{indentation}- {_quoted(value)}")
 
 
+def add_empty(text: str, path: Path) -> str:
+    """Return the document with an empty list at the path, where nothing is yet."""
+    document = _Document(text)
+    entry = document.entry(path)
+    if entry is None:
+        return document.with_entry(path, "[]")
+    if not isinstance(entry.value, ScalarNode):
+        raise Unreachable
+    if _is_empty(entry.value):
+        return _spliced(text, document.colon(entry), document.colon(entry), " []")
+    return _spliced(text, *document.span(entry), "[]")
+
+
 def drop_item(text: str, path: Path, position: int) -> str:
     """Return the document without one item of the list at the path."""
     document = _Document(text)

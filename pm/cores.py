@@ -22,7 +22,7 @@ from lockfiles.graph import requirement_of
 from pm.errors import PmError
 from pm.index import Index
 from pm.index.folders import place_in_state, sha256_of
-from pm.names import HOST_NAME
+from pm.names import EMBEDDED_NAME, HOST_NAME
 from pm.places import Places
 from pm.reading.files import PROJECT_FILE, Content, Fetch
 from pm.reading.stored import Rules, declaration_from_json, declaration_to_json
@@ -67,7 +67,7 @@ class CoreNeedsPython(PmError):
 def core_names(setting: str) -> frozenset[str]:
     """Return the names that mean the core before it is read."""
     if not setting or is_project(setting):
-        return frozenset({HOST_NAME, "hermes-embedded-core"})
+        return frozenset({HOST_NAME, EMBEDDED_NAME})
     return frozenset({HOST_NAME, _wanted(setting).name})
 
 

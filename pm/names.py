@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 HOST_NAME = "hermes-agent"
 """The distribution of the host, which a core of any name stands for."""
+EMBEDDED_NAME = "hermes-embedded-core"
+"""The distribution of the core that travels inside the manager's own."""
 _SEGMENT = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 _KEY = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})?")
 

@@ -29,7 +29,7 @@ def _adopt(pin: Pin, wheels: Path, places: Iterable[Path]) -> Path:
         return kept
     candidates = [path for path in places if path.name == artifact.filename]
     for path in candidates:
-        if _copied(path, kept, artifact.sha256):
+        if copied(path, kept, artifact.sha256):
             return kept
     where = ", ".join(f"`{path.parent}`" for path in candidates) or "no folder"
     raise PmError(
@@ -40,7 +40,7 @@ def _adopt(pin: Pin, wheels: Path, places: Iterable[Path]) -> Path:
     )
 
 
-def _copied(source: Path, target: Path, sha256: str) -> bool:
+def copied(source: Path, target: Path, sha256: str) -> bool:
     """Copy a file if it has the digest; nothing is seen at `target` before it is complete and verified."""
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{os.getpid()}")

@@ -229,6 +229,30 @@ def test_a_key_that_yaml_would_take_for_something_else_is_quoted(tmp_path: Path,
     assert edited(tmp_path, "plugins: {enabled: []}\n", Enable(key)) == f'plugins: {{enabled: ["{key}"]}}\n'
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (None, 'pm:\n  indexes: []\n  find_links:\n    - "/w"\n'),
+        ("pm:\n  core: x # ü\n", 'pm:\n  core: x # ü\n  indexes: []\n  find_links:\n    - "/w"\n'),
+        ("pm: {}\n", 'pm: {indexes: [], find_links: ["/w"]}\n'),
+        ("pm:\n  indexes:   # none\n", 'pm:\n  indexes: []   # none\n  find_links:\n    - "/w"\n'),
+        ("pm:\n  indexes: ~\n", 'pm:\n  indexes: []\n  find_links:\n    - "/w"\n'),
+        (
+            "pm:\n  indexes: [] # none\n  find_links: ['/v'] # old\n",
+            'pm:\n  indexes: [] # none\n  find_links: ["/w"] # old\n',
+        ),
+    ],
+)
+def test_a_setting_can_be_a_list_and_an_empty_one_is_written(tmp_path: Path, text: str | None, expected: str) -> None:
+    assert edited(tmp_path, text, Set("pm.indexes", ()), Set("pm.find_links", ("/w",))) == expected
+
+
+def test_a_list_of_something_else_than_texts_is_not_overwritten(tmp_path: Path) -> None:
+    with pytest.raises(PmError) as caught:
+        edited(tmp_path, "pm:\n  indexes: [{url: x}]\n", Set("pm.indexes", ()))
+    assert (caught.value.code, caught.value.key) == ("config-unreadable", "pm.indexes")
+
+
 # --- the lock ---------------------------------------------------------------------------------------------------------
 
 
