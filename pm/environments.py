@@ -1,18 +1,22 @@
 """Build an environment from a lock at its final place, and check that it is what the lock says."""
 
+import base64
 import csv
+import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from types import TracebackType
+from typing import NamedTuple, NoReturn
 
 from lockfiles import Lock
 from lockfiles.graph import requirement_of
 from pm import uv
 from pm.atomic import disk_error, write_bytes
-from pm.contents import Fault, collisions, shadowing
+from pm.contents import Fault, collisions, reserved, shadowing
+from pm.inside import FILE, MODULE, module_source
 from pm.installed import site_packages
 from pm.interpreter import Interpreter
 from pm.names import HOST_NAME
@@ -21,26 +25,36 @@ from pm.sources import Sources
 
 __all__ = [
     "LOCK_NAME",
+    "RECORD_NAME",
     "Fault",
     "RecordLine",
     "build_environment",
     "check_environment",
     "discard_environment",
+    "own_files",
     "read_record",
     "seal",
     "site_packages",
 ]
 
 LOCK_NAME = "pylock.toml"
+RECORD_NAME = f"{MODULE}.RECORD"
+"""Beside the lock: what the manager itself has put into the environment, in the form of a distribution's RECORD."""
 
 
 def build_environment(
-    places: Places, number: int, interpreter: Interpreter, lock_text: str, *, sources: Sources | None
+    places: Places,
+    number: int,
+    interpreter: Interpreter,
+    lock_text: str,
+    *,
+    sources: Sources | None,
+    fill: Callable[[Path], None] | None = None,
 ) -> Path:
     """Build `generations/<number>` with uv and return its folder; nothing else is touched, and nothing of it is run.
 
-    Without sources it is built from uv's cache alone. Raise `PmError` (`build-failed`, `no-space`, `not-writable`);
-    then the folder is gone again.
+    Without sources it is built from uv's cache alone, and with `fill` by that and not by uv. Raise `PmError`
+    (`build-failed`, `no-space`, `not-writable`); then the folder is gone again.
     """
     folder = places.generation(number)
     try:
@@ -52,12 +66,25 @@ def build_environment(
         uv.create_environment(places, folder, interpreter.path)
         lock = folder / LOCK_NAME
         write_bytes(lock, lock_text.encode())
-        uv.sync(places, folder, lock, sources)
+        if fill is not None:
+            fill(folder)
+        else:
+            uv.sync(places, folder, lock, sources)
+        _put_module(folder)
     except BaseException:
         with suppress(OSError):  # if that fails too, why it could not be built is what matters
             discard_environment(folder)
         raise
     return folder
+
+
+def _put_module(folder: Path) -> None:
+    """Write our module for what runs in the environment, by its content: it shares no file with other environments."""
+    module, content = site_packages(folder) / FILE, module_source()
+    write_bytes(module, content)
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    line = f"{module.relative_to(folder).as_posix()},sha256={digest},{len(content)}\n"
+    write_bytes(folder / RECORD_NAME, line.encode())
 
 
 def discard_environment(folder: Path) -> None:
@@ -66,7 +93,13 @@ def discard_environment(folder: Path) -> None:
         return
     for directory, _, _ in os.walk(folder):
         Path(directory).chmod(0o755)
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, onerror=_raise_named)
+
+
+def _raise_named(_: object, path: str, raised: tuple[type[BaseException], BaseException, TracebackType]) -> NoReturn:
+    if isinstance(raised[1], OSError):
+        raised[1].filename = path  # it names the last part only
+    raise raised[1]
 
 
 def seal(folder: Path) -> None:
@@ -88,9 +121,11 @@ def check_environment(folder: Path, lock: Lock, interpreter: Interpreter) -> lis
     return [
         *_compare_names(installed, lock),
         *_compare_sizes(site, records),
+        *_compare_own(folder),
         *_compare_needs(installed, lock, interpreter),
         *collisions(files, core),
         *shadowing(files, interpreter.standard_modules, core),
+        *reserved(files),
     ]
 
 
@@ -101,6 +136,15 @@ class RecordLine(NamedTuple):
     digest: str
     """`sha256=…`; empty where the installer gave none."""
     size: int | None
+
+
+def own_files(folder: Path) -> list[RecordLine]:
+    """Return what the manager has put into an environment, by paths from its folder.
+
+    The environment itself says so: another version of the manager has put something else there, and an older one
+    nothing.
+    """
+    return read_record(folder / RECORD_NAME)
 
 
 class _Distribution(NamedTuple):
@@ -187,6 +231,17 @@ def _compare_needs(installed: Iterable[_Distribution], lock: Lock, interpreter: 
             if needed is None or not SpecifierSet(edge.specifier).contains(needed.version, prereleases=True):
                 has = f"{edge.name} {needed.version}" if needed is not None else f"no {edge.name}"
                 yield Fault("drift", f"`{name}` needs `{requirement_of(edge)}` and the lock has {has}", name)
+
+
+def _compare_own(folder: Path) -> Iterator[Fault]:
+    for line in own_files(folder):
+        try:
+            size = (folder / line.path).stat().st_size
+        except OSError:
+            yield Fault("drift", f"`{line.path}` of the manager is missing")
+            continue
+        if size != line.size:
+            yield Fault("drift", f"`{line.path}` of the manager has {size} bytes, its RECORD says {line.size}")
 
 
 def _compare_sizes(site: Path, records: dict[str, list[RecordLine]]) -> Iterator[Fault]:

@@ -97,7 +97,7 @@ def details(view: View, found: Found) -> dict[str, object]:
         "hooks": list(declaration.hooks),
         "problems": [problem._asdict() for problem in declaration.problems],
         "notes": [problem._asdict() for problem in declaration.notes],
-        "admitted": member is not None and member.digest == declaration_digest(declaration),
+        "admitted": _is_admitted(view, found),
         "enabled_since": member.enabled_since if member is not None else "",
         "copies": [
             {"source": other.source, "folder": str(other.folder or ""), "hidden_by": other.hidden_by}
@@ -111,12 +111,14 @@ def status(view: View) -> dict[str, object]:
     """Return what `pm status --json` shows: the selected generation, and everything that is enabled."""
     record = view.record
     shown = [row for row in plugins(view) if row["state"] in ("enabled", "missing")]
+    behind = _running_behind(view)
     return {
         "generation": _generation(view),
         "core": record.lock.core if record is not None else None,
         "target": record.target if record is not None else None,
         "plugins": shown,
-        "restart_required": _restart_required(view),
+        "restart_required": bool(behind),
+        "restart_reasons": list(behind),
         "home": str(view.places.home),
         "profile": view.places.profile,
         "interrupted": view.places.journal.exists(),
@@ -146,23 +148,29 @@ def _generation(view: View) -> dict[str, object] | None:
     return {"number": record.generation, "path": str(path), "lock_digest": record.lock_digest}
 
 
-def _restart_required(view: View) -> bool:
-    """Say whether a process still runs in another environment than the selected one."""
+def _running_behind(view: View) -> tuple[str, ...]:
+    """Return why processes that still run in another environment than the selected one must be started again."""
     from pm.operations.restarts import running_behind
 
-    return view.record is not None and bool(running_behind(view.places, view.record))
+    return running_behind(view.places, view.record) if view.record is not None else ()
 
 
 def _readiness(view: View, found: Found) -> str:
     declaration = found.declaration
     if not declaration.fit:
         return "not-ready"
-    digest = declaration_digest(declaration)
-    if not any(same_key(m.key, found.key) and m.digest == digest for m in _members(view)):
+    if not _is_admitted(view, found):
         return "not-admitted"
     if any(name not in view.known_settings for name in declaration.requires_env):
         return "needs-config"
     return "ready"
+
+
+def _is_admitted(view: View, found: Found) -> bool:
+    """Say whether the selected generation holds this copy for this profile, as it declares now."""
+    digest = declaration_digest(found.declaration)
+    here = (member for member in _members(view) if view.places.profile in member.profiles)
+    return any(same_key(m.key, found.key) and m.digest == digest and found.lies_at(m.root) for m in here)
 
 
 def _members(view: View) -> Iterable[Member]:

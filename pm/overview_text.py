@@ -33,6 +33,7 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield "interrupted an operation was stopped; the next one that changes something mends what it left"
     if status["restart_required"]:
         yield "restart     a running process still uses an earlier environment; restart it to use this one"
+        yield from (f"            {reason}" for reason in status["restart_reasons"])
     yield ""
     plugins = status["plugins"]
     yield table(plugins, PLUGIN_COLUMNS) if plugins else "no plugin is enabled"

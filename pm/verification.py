@@ -9,7 +9,7 @@ from pathlib import Path
 from admission import canonical_name
 from lockfiles import Lock
 from pm.contents import Fault
-from pm.environments import check_environment, read_record
+from pm.environments import check_environment, own_files, read_record
 from pm.installed import site_packages
 from pm.interpreter import Interpreter
 from pm.names import shown
@@ -22,12 +22,20 @@ _OF_THE_ENVIRONMENT = frozenset({"_virtualenv.py", "_virtualenv.pth"})
 _CHUNK = 1 << 20
 
 
-def differences(folder: Path, lock: Lock, interpreter: Interpreter) -> list[Fault]:
-    """Return everything by which an environment differs from its lock and its RECORDs; sorted, nothing is run."""
+Hashes = dict[tuple[int, int], str]
+"""Device and inode → digest of the content: environments share most of their files."""
+
+
+def differences(folder: Path, lock: Lock, interpreter: Interpreter, hashes: Hashes | None = None) -> list[Fault]:
+    """Return everything by which an environment differs from its lock and its RECORDs; sorted, nothing is run.
+
+    With `hashes` no file is read that was read for another environment.
+    """
     site = site_packages(folder)
     cheap = [fault for fault in check_environment(folder, lock, interpreter) if fault.code == "drift"]
     known = {fault.message for fault in cheap}
-    thorough = (fault for fault in (*_changed(site), *_foreign(site)) if fault.message not in known)
+    found = (*_changed(site, {} if hashes is None else hashes), *_changed_own(folder), *_foreign(folder, site))
+    thorough = (fault for fault in found if fault.message not in known)
     return [*cheap, *sorted(thorough)]
 
 
@@ -44,22 +52,39 @@ def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:
                 yield Fault("drift", message, member.key)
 
 
-def _changed(site: Path) -> Iterator[Fault]:
+def _changed(site: Path, hashes: Hashes) -> Iterator[Fault]:
     """Yield the files whose content is not what their distribution's RECORD says."""
     for info in sorted(site.glob("*.dist-info")):
         name = canonical_name(info.name.removesuffix(".dist-info").rpartition("-")[0])
         for line in read_record(info / "RECORD"):
             algorithm, _, digest = line.digest.partition("=")
             path = site / line.path
-            if algorithm == "sha256" and path.is_file() and _sha256(path) != digest:
+            if algorithm == "sha256" and path.is_file() and _known_sha256(path, hashes) != digest:
                 yield Fault("drift", f"{shown(line.path)} of `{name}` was changed", name)
 
 
-def _foreign(site: Path) -> Iterator[Fault]:
-    """Yield the files that no distribution brought; bytecode is not written there and so counts as well."""
+def _known_sha256(path: Path, hashes: Hashes) -> str:
+    status = path.stat()
+    file = (status.st_dev, status.st_ino)
+    if file not in hashes:
+        hashes[file] = _sha256(path)
+    return hashes[file]
+
+
+def _changed_own(folder: Path) -> Iterator[Fault]:
+    """Yield what the manager itself has put there and somebody changed."""
+    for line in own_files(folder):
+        path = folder / line.path
+        # one with another size is a fault already
+        if path.is_file() and path.stat().st_size == line.size and f"sha256={_sha256(path)}" != line.digest:
+            yield Fault("drift", f"{shown(line.path)} of the manager was changed")
+
+
+def _foreign(folder: Path, site: Path) -> Iterator[Fault]:
+    """Yield the files that nobody brought who may; bytecode is not written there and so counts as well."""
     ours = {
         os.path.normpath(site / line.path) for info in site.glob("*.dist-info") for line in read_record(info / "RECORD")
-    }
+    } | {os.path.normpath(folder / line.path) for line in own_files(folder)}
     for directory, folders, files in os.walk(site):
         folders.sort()
         for name in sorted(files):

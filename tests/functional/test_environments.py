@@ -21,6 +21,7 @@ from lockfiles import Artifact, Edge, Lock, Pin, pylock
 from pm.contents import Fault
 from pm.environments import (
     LOCK_NAME,
+    RECORD_NAME,
     RecordLine,
     build_environment,
     check_environment,
@@ -31,6 +32,7 @@ from pm.environments import (
 )
 from pm.errors import PmError
 from pm.index.folders import place_in_state, sha256_of
+from pm.inside import module_source
 from pm.interpreter import Interpreter, default_interpreter, describe_interpreter
 from pm.places import Places
 from pm.processes import run
@@ -116,7 +118,7 @@ def test_a_lock_by_path_is_built_without_any_source(workshop: Workshop) -> None:
     )
 
 
-def test_nothing_but_the_lock_is_in_it_and_nothing_of_it_is_run(workshop: Workshop, tmp_path: Path) -> None:
+def test_only_the_lock_and_our_module_are_in_it_and_nothing_of_it_is_run(workshop: Workshop, tmp_path: Path) -> None:
     sprung = tmp_path / "sprung"
     trap = f"import pathlib; pathlib.Path({str(sprung)!r}).touch()\n"
     files = {"trap.pth": trap, "sitecustomize.py": trap, "demo_trap.py": trap}
@@ -127,7 +129,7 @@ def test_nothing_but_the_lock_is_in_it_and_nothing_of_it_is_run(workshop: Worksh
     assert (workshop.check(folder, lock), sprung.exists(), names) == (
         [],
         False,
-        ["demo_trap-1.0.dist-info", "demo_trap.py", "sitecustomize.py", "trap.pth"],
+        ["_hermes_pm.py", "demo_trap-1.0.dist-info", "demo_trap.py", "sitecustomize.py", "trap.pth"],
     )
     run([folder / "bin" / "python", "-c", ""])
     assert sprung.exists()
@@ -444,6 +446,49 @@ def test_modules_that_hide_others_and_files_that_collide_are_found(workshop: Wor
             ("demo-core",),
         ),
     ]
+
+
+@pytest.mark.parametrize(
+    ("file", "code", "text"),
+    [
+        ("_hermes_pm.py", "file-collision", "writes `_hermes_pm.py`, which the manager puts into every generation"),
+        (
+            "_hermes_pm/__init__.py",
+            "module-shadowing",
+            "brings a package `_hermes_pm` that hides the manager's module of that name",
+        ),
+    ],
+)
+def test_a_module_with_the_name_of_ours_is_found(workshop: Workshop, file: str, code: str, text: str) -> None:
+    lock = workshop.lock(Distribution("greedy", "1.0", files={file: "mine = True\n"}))
+    faults = workshop.check(workshop.build(lock), lock)
+    assert [fault for fault in faults if fault.code != "drift"] == [Fault(code, f"`greedy` {text}", "greedy")]
+
+
+OURS = "lib/python3.11/site-packages/_hermes_pm.py"
+
+
+def test_our_module_is_written_by_its_content_and_shares_no_file(built: Drifted) -> None:
+    module = built.folder / OURS
+    status = module.stat()
+    assert (module.read_bytes(), status.st_nlink, stat.S_IMODE(status.st_mode)) == (module_source(), 1, 0o644)
+
+
+def test_our_module_is_part_of_what_must_be_there(built: Drifted) -> None:
+    size = len(module_source())
+    (built.folder / OURS).write_bytes(b"x")
+    edited = built.check()
+    (built.folder / OURS).unlink()
+    assert [edited, built.check()] == [
+        [Fault("drift", f"`{OURS}` of the manager has 1 bytes, its RECORD says {size}")],
+        [Fault("drift", f"`{OURS}` of the manager is missing")],
+    ]
+
+
+def test_an_environment_that_an_older_manager_built_has_no_module_and_is_complete(built: Drifted) -> None:
+    (built.folder / RECORD_NAME).unlink()
+    (built.folder / OURS).unlink()
+    assert built.check() == []
 
 
 def test_what_is_no_environment_is_said_to_be_none(workshop: Workshop, tmp_path: Path) -> None:

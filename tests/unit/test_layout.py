@@ -71,6 +71,27 @@ def test_deciding_and_recording_know_addresses_only_as_text(package: str) -> Non
     assert {name for name in imported_modules(ROOT / package) if name.startswith("urllib")} <= {"urllib.parse"}
 
 
+def test_the_module_of_a_generation_imports_little_and_only_from_the_standard_library() -> None:
+    # `fcntl` and `json` by the functions that need them: importing it must work everywhere, and cost nothing
+    text = (ROOT / "pm" / "inside" / "_hermes_pm.py").read_text("utf-8")
+    at_once = {node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)}
+    assert {ast.unparse(node) for node in at_once} == {
+        "import os",
+        "import sys",
+        "from collections.abc import Iterable, Iterator",
+        "from typing import NamedTuple",
+    }
+    assert imported_modules(ROOT / "pm" / "inside") == {
+        "collections.abc",
+        "fcntl",
+        "json",
+        "os",
+        "pathlib",
+        "sys",
+        "typing",
+    }
+
+
 def test_the_core_depends_on_one_yaml_library() -> None:
     assert CORE_PROJECT["project"]["dependencies"] == ["ruamel.yaml>=0.18,<0.20"]
 

@@ -86,6 +86,11 @@ def test_the_core_wheel_holds_the_core_and_its_description(core_wheel: Path) -> 
     }
 
 
+def test_the_wheel_brings_the_module_that_is_put_into_generations(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        assert archive.read("pm/inside/_hermes_pm.py") == (ROOT / "pm" / "inside" / "_hermes_pm.py").read_bytes()
+
+
 def test_the_core_wheel_says_which_contract_it_speaks(core_wheel: Path) -> None:
     assert spoken_version(core_wheel) == "0.19.0"
 
