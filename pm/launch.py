@@ -5,6 +5,7 @@ with what was admitted, and a difference is told (docs/reference/launcher.md).
 """
 
 import errno
+import json
 import os
 import signal
 import sys
@@ -13,15 +14,20 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from pm.errors import PmError
-from pm.installed import site_packages, stamp
+from pm.installed import foreign_distributions, site_packages, stamp
 from pm.leases import is_held, take_lease
 from pm.places import Places
 from pm.pointer import Pointer, selected
-from pm.unadmitted import unadmitted
+from pm.unadmitted import Unadmitted, unadmitted
 
 _NOT_EXECUTABLE = 126
 _NOT_FOUND = 127
 _EMBEDDED = "hermes-embedded-core=="
+
+_ADMITTED = "HERMES_PM_ADMITTED"
+"""Tells a core what declares the same as when it was admitted: it has no reader of declarations."""
+_LONGEST = 100_000
+"""Linux starts no program with a variable of 128 KiB, its name included."""
 
 # What would lead the started command to another interpreter or environment than its own. Where tools load from (index,
 # proxy, cache) is the operator's matter and stays.
@@ -36,6 +42,8 @@ _REMOVED = (
     "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_PROJECT", "UV_PROJECT_ENVIRONMENT", "UV_INTERNAL__PARENT_INTERPRETER",
     # the interpreter that pip works with, and where it puts things
     "PIP_PYTHON", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER",
+    # what another start compared
+    _ADMITTED,
 )  # fmt: skip
 
 # The second is for cores that load a memory provider without looking at the first; it leaves out the operator's own
@@ -80,9 +88,14 @@ def hand_over(
 
 
 def launched_environment(
-    places: Places, pointer: Pointer, environ: Mapping[str, str], *, safe: bool = False
+    places: Places,
+    pointer: Pointer,
+    environ: Mapping[str, str],
+    *,
+    safe: bool = False,
+    standing: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, str]:
-    """Return the variables of a command that runs in a generation."""
+    """Return the variables of a command that runs in a generation; `standing` as in `Unadmitted`."""
     environment = {name: value for name, value in environ.items() if name not in _REMOVED}
     return environment | {
         "PATH": _path(places, pointer, environ.get("PATH", os.defpath)),
@@ -94,8 +107,14 @@ def launched_environment(
         "PYTHONPYCACHEPREFIX": str(places.bytecode(pointer.environment)),
         # a core that is a project is not installed
         **({"PYTHONPATH": os.pathsep.join(pointer.core_path)} if pointer.core_path else {}),
+        **({_ADMITTED: _handed_over(standing, places.profile)} if standing is not None else {}),
         **(_SAFE if safe else {}),
     }
+
+
+def _handed_over(standing: Mapping[str, Sequence[str]], profile: str) -> str:
+    text = json.dumps(standing)
+    return text if len(text) <= _LONGEST else json.dumps({profile: standing.get(profile, [])})
 
 
 def _path(places: Places, pointer: Pointer, path: str) -> str:
@@ -127,9 +146,12 @@ class _Scene(NamedTuple):
 
 def _start(command: Sequence[str], scene: _Scene, *, safe: bool) -> NoReturn:
     places, pointer, environ, tell = scene
-    for line in _oddities(places, pointer, environ, safe=safe):
+    for line in _oddities(places, pointer):
         tell(line)
-    _become(command, launched_environment(places, pointer, environ, safe=safe), tell)
+    found = Unadmitted() if safe else unadmitted(places, pointer, environ)
+    for line in _without_plugins(pointer) if safe else _not_admitted(found):
+        tell(line)
+    _become(command, launched_environment(places, pointer, environ, safe=safe, standing=found.standing), tell)
 
 
 # -- which generation
@@ -164,24 +186,34 @@ def _stands(pointer: Pointer) -> None:
 # -- what is odd about it
 
 
-def _oddities(places: Places, pointer: Pointer, environ: Mapping[str, str], *, safe: bool) -> Iterator[str]:
-    """Yield what an operator should know before the command runs.
-
-    Raise `PmError` (`drift`) for an environment that is not complete, and (`not-admitted`) where the settings say so.
-    """
+def _oddities(places: Places, pointer: Pointer) -> Iterator[str]:
+    """Yield what an operator should know of the generation before the command runs."""
     if stamp(pointer.folder) != pointer.site_packages_stamp:
-        yield (
-            f"something was added to generation {pointer.generation} or taken from it since it was built; "
-            "`hermes pm repair` builds it again"
-        )
+        yield f"{_difference(pointer)} since it was built; `hermes pm repair` builds it again"
     # an operation that is under way has a journal too, and holds the install lock
     if places.journal.exists() and not is_held(places.locks / "install.lock"):
         yield "an operation was interrupted; the next one that changes something mends what it left"
-    yield from _without_plugins(pointer) if safe else _not_admitted(places, pointer, environ)
 
 
-def _not_admitted(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> Iterator[str]:
-    found = unadmitted(places, pointer, environ)
+def _difference(pointer: Pointer) -> str:
+    """Say which distributions somebody has added or taken, as far as the names of folders tell."""
+    new, gone = foreign_distributions(pointer.folder)
+    said = [f"{_listed(names)} {what}" for names, what in ((new, "added to"), (gone, "taken from")) if names]
+    if not said:
+        return f"something was added to generation {pointer.generation} or taken from it"
+    return f"{' and '.join(said)} generation {pointer.generation}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(f"`{name}`" for name in names[:_SHOWN]) + more + (" was" if len(names) == 1 else " were")
+
+
+_SHOWN = 5
+
+
+def _not_admitted(found: Unadmitted) -> Iterator[str]:
+    """Yield which plugins were not admitted; raise `PmError` (`not-admitted`) where the settings say so."""
     if found.note:
         yield found.note
     if not found.message:

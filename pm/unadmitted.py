@@ -1,9 +1,10 @@
-"""Say which plugins the config of a profile enables that the selected generation was not made for.
+"""Compare what is enabled, and what was admitted, with the selected generation as it is now.
 
 Whoever starts a command asks this each time, so the answer is kept together with the state of every file that it rests
 on. As long as all of them are as they were, the standard library is enough.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -12,15 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from pm.atomic import read_json, write_json
 from pm.errors import PmError
 from pm.places import Places
-from pm.pointer import Pointer
-from pm.quick import inputs, stamps
+from pm.pointer import Admitted, Pointer
+from pm.quick import inputs, plugin_files, stamps
 
 if TYPE_CHECKING:
+    from pm.cores import HostedCore
     from pm.reading.discovery import Found
     from pm.reading.settings import Selection, Settings
-    from pm.selection import Enabled
+    from pm.reading.stored import Rules
 
-_SCHEMA = 1
+_SCHEMA = 2
 _CONFIG = "config.yaml"
 _NOT_FOUND = "not found"
 _PROJECT_SWITCH = "HERMES_ENABLE_PROJECT_PLUGINS"
@@ -37,6 +39,8 @@ class Unadmitted(NamedTuple):
     """Whether `pm.on_unadmitted` says that nothing may start then."""
     note: str = ""
     """Why the question could not be answered; then nothing else is said."""
+    standing: Mapping[str, Sequence[str]] | None = None
+    """Profile → the folders that declare what was admitted, and keys of the core's own plugins; `None` if not known."""
 
 
 def unadmitted(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> Unadmitted:
@@ -44,19 +48,27 @@ def unadmitted(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> 
     if not _has_working_directory():
         return _read(places, pointer, environ)[0]
     file = places.cache / "starts" / f"{places.profile}.json"
-    key = [_SCHEMA, str(places.home), environ.get(_PROJECT_SWITCH, "")]
-    paths = inputs(str(places.home), [__file__])
+    key = [_SCHEMA, str(places.home), environ.get(_PROJECT_SWITCH, ""), pointer.generation]
+    paths = inputs(str(places.home), [__file__, *_elsewhere(places, pointer)])
     stamped = stamps(paths)
     kept = read_json(file)
     if isinstance(kept, dict) and (kept.get("key"), kept.get("paths"), kept.get("stamps")) == (key, paths, stamped):
-        message, step, stops = kept["answer"]
-        return Unadmitted(message, step, stops)
+        with suppress(KeyError, TypeError):  # damaged as only a hand does it: found out anew
+            return Unadmitted(**kept["answer"])
     answer, lasting = _read(places, pointer, environ)
     if lasting:
-        value = {"key": key, "paths": paths, "stamps": stamped, "answer": answer[:3]}
+        value = {"key": key, "paths": paths, "stamps": stamped, "answer": answer._asdict()}
         with suppress(PmError):  # a cache that cannot be written costs time and nothing else
             write_json(file, value, mode=0o600)
     return answer
+
+
+def _elsewhere(places: Places, pointer: Pointer) -> Iterator[str]:
+    """Yield the files of admitted plugins that lie outside of every home: those of projects."""
+    parents = {os.path.dirname(row.root) for row in pointer.admitted if row.root}  # noqa: PTH120 - `Path` is slower
+    for parent in sorted(parents):
+        if not parent.startswith(f"{places.root}/"):
+            yield from plugin_files(parent)
 
 
 def _has_working_directory() -> bool:
@@ -74,64 +86,93 @@ def _has_working_directory() -> bool:
 def _read(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> tuple[Unadmitted, bool]:
     """Return the answer, and whether it holds as long as the usual files of plugins stay as they are."""
     from pm.redaction import redact
-    from pm.selection import read_selection
+    from pm.selection import enabled_plugins, read_selection
 
     cache = places.cache / "read"
     try:
         selection = read_selection(places.home, cache)
         settings = read_selection(places.root, cache).settings
-        enabled = _enabled(selection, settings, _Surroundings(places, pointer, environ))
+        if not (_selects(selection) or pointer.admitted):
+            return Unadmitted(standing={}), True
+        hosted, rules = _hosted(places, pointer, settings)
+        found = _found(places.home, environ, hosted, rules) if _selects(selection) else ()
+        enabled = enabled_plugins(selection, found)
+        standing = _standing(pointer, rules)
     except PmError as error:
         note = f"{_place(error)}{error.message}; whether everything enabled was admitted is not known"
         return Unadmitted(note=redact(note)), False
-    differing = [*_differing(enabled.members, pointer), *_absent(enabled.missing, places, pointer)]
+    differing = [*_differing(enabled.members, places, pointer), *_absent(enabled.missing, places, pointer)]
     answer = _answer(differing, places, pointer)
     stops = bool(differing) and settings.on_unadmitted == "stop"
-    return answer._replace(stops=stops), not any(map(_names_further_files, enabled.members))
+    folders = {*(found.folder for found in enabled.members), *(Path(row.root) for row in pointer.admitted if row.root)}
+    return answer._replace(stops=stops, standing=standing), not any(map(_names_further_files, folders))
 
 
-class _Surroundings(NamedTuple):
-    places: Places
-    pointer: Pointer
-    environ: Mapping[str, str]
+def _selects(selection: "Selection") -> bool:
+    return bool(selection.enabled or selection.memory_provider or selection.context_engine)
 
 
-def _enabled(selection: "Selection", settings: "Settings", around: _Surroundings) -> "Enabled":
-    """Return the plugins that a selection enables, found by the rules that the manager's operations use.
+def _hosted(places: Places, pointer: Pointer, settings: "Settings") -> "tuple[HostedCore, Rules]":
+    """Return the generation's core, and the rules that its plugins were read by.
 
-    Raise `PmError` (`drift`) for a record that cannot be read, and whatever finding plugins raises.
+    Raise `PmError` (`drift`) for a record that cannot be read.
     """
     from pm.cores import core_from_json, core_names
-    from pm.reading.discovery import find_plugins
     from pm.reading.stored import Rules
     from pm.records import read_record
-    from pm.selection import Enabled, enabled_plugins
 
-    if not (selection.enabled or selection.memory_provider or selection.context_engine):
-        return Enabled((), ())
-    places = around.places
-    record = read_record(places, around.pointer.generation)
+    record = read_record(places, pointer.generation)
     try:
         hosted = core_from_json(record.core)
     except (TypeError, ValueError, LookupError) as error:
         text = f"the core of generation {record.generation} cannot be read"
         raise PmError("drift", text, file=str(places.record(record.generation))) from error
     direct_urls = settings.allow_direct_urls or bool(record.consents.get("allow_direct_urls"))
-    rules = Rules(core_names(settings.core) | hosted.names, direct_urls, places.cache / "read")
+    return hosted, Rules(core_names(settings.core) | hosted.names, direct_urls, places.cache / "read")
+
+
+def _found(home: Path, environ: Mapping[str, str], hosted: "HostedCore", rules: "Rules") -> "tuple[Found, ...]":
+    """Return the plugins of a home by the rules of the manager's operations; raise `PmError` as they do."""
+    from pm.reading.discovery import find_plugins
+
     project = Path.cwd() if _has_working_directory() else None
-    found = find_plugins(places.home, hosted.bundled, around.environ, rules, project=project)
-    return enabled_plugins(selection, found)
+    return find_plugins(home, hosted.bundled, environ, rules, project=project)
 
 
-def _differing(members: "Iterable[Found]", pointer: Pointer) -> Iterator[tuple[str, str]]:
+def _standing(pointer: Pointer, rules: "Rules") -> dict[str, list[str]]:
+    """Return what of that which was admitted declares the same now, by profile.
+
+    What a plugin of the core declares lies inside of the environment, or of the project that the core is.
+    """
+    standing: dict[str, list[str]] = {}
+    for row in pointer.admitted:
+        if not row.root or _declares_the_same(row, rules):
+            for profile in row.profiles:
+                standing.setdefault(profile, []).append(row.root or row.key)
+    return standing
+
+
+def _declares_the_same(row: Admitted, rules: "Rules") -> bool:
+    from admission import declaration_digest
+    from pm.reading.stored import read_declaration_cached
+
+    # without a category a plugin is called by its files, as it was when it was found
+    key = row.key if "/" in row.key else None
+    return declaration_digest(read_declaration_cached(Path(row.root), rules, key=key)) == row.declaration_digest
+
+
+def _differing(members: "Iterable[Found]", places: Places, pointer: Pointer) -> Iterator[tuple[str, str]]:
     """Yield the plugins that were not admitted as they are now, each with what is odd about it."""
     from admission import declaration_digest
     from pm.names import same_key
 
     for found in members:
-        digests = {row.declaration_digest for row in pointer.admitted if same_key(row.key, found.key)}
-        if declaration_digest(found.declaration) not in digests:
-            yield found.key, "changed since it was admitted" if digests else ""
+        rows = [row for row in pointer.admitted if same_key(row.key, found.key) and places.profile in row.profiles]
+        alike = [row for row in rows if row.declaration_digest == declaration_digest(found.declaration)]
+        if not alike:
+            yield found.key, "changed since it was admitted" if rows else ""
+        elif not any(found.lies_at(row.root) for row in alike):
+            yield found.key, "another copy than the one that was admitted"
 
 
 def _absent(missing: Iterable[str], places: Places, pointer: Pointer) -> Iterator[tuple[str, str]]:
@@ -145,12 +186,12 @@ def _absent(missing: Iterable[str], places: Places, pointer: Pointer) -> Iterato
             yield written, _NOT_FOUND
 
 
-def _names_further_files(found: "Found") -> bool:
+def _names_further_files(folder: Path | None) -> bool:
     """Say whether a project may keep its requirements in files of its own, of whose changes nothing would be seen."""
-    if found.folder is None:
+    if folder is None:
         return False
     try:
-        return b"dynamic" in (found.folder / "pyproject.toml").read_bytes()
+        return b"dynamic" in (folder / "pyproject.toml").read_bytes()
     except FileNotFoundError:
         return False
     except OSError:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hermes_constants import get_hermes_home
 
-__all__ = ["ConfigUnreadable", "cfg_get", "get_config_path", "load_config"]
+__all__ = ["ConfigUnreadable", "cfg_get", "get_config_path", "load_config", "parse_mapping"]
 
 
 class ConfigUnreadable(ValueError):
@@ -28,7 +28,7 @@ def load_config() -> dict[str, Any]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigUnreadable(f"`{path}` cannot be read: {error}") from error
-    return _parse(text, path)
+    return parse_mapping(text, path)
 
 
 def cfg_get(config: Mapping[str, Any] | None, *keys: str, default: Any = None) -> Any:  # noqa: ANN401 - any YAML value
@@ -46,16 +46,21 @@ def get_config_path() -> Path:
     return get_hermes_home() / "config.yaml"
 
 
-def _parse(text: str, path: Path) -> dict[str, Any]:
+def parse_mapping(text: str, path: Path, *, as_texts: bool = False) -> dict[str, Any]:
+    """Return the keys of a YAML text; an empty one has none. Raise `ConfigUnreadable`, which names `path`.
+
+    With `as_texts` every plain value is the text as it is written: a version `1.10` is not 1.1, nor a name `on` true.
+    """
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
-    reader = YAML(typ="safe", pure=True)
+    reader = YAML(typ="base" if as_texts else "safe", pure=True)
     # Existing homes were written for a YAML 1.1 reader: there `yes` and `off` are booleans.
     reader.version = (1, 1)
     try:
         document = reader.load(text)
-    except YAMLError as error:
+    # What looks like a date or a number and is none, and what is nested too deeply, the reader lets through as it is.
+    except (YAMLError, ValueError, LookupError, RecursionError) as error:
         raise ConfigUnreadable(f"`{path}` is not valid YAML: {error}") from error
     if document is None:
         return {}

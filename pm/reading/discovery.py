@@ -39,6 +39,10 @@ class Found(NamedTuple):
         names = (self.key, leaf(self.key), self.declaration.name, folder)
         return tuple(dict.fromkeys(name for name in names if name))
 
+    def lies_at(self, root: str) -> bool:
+        """Say whether this is the copy in a folder; empty means inside of the core."""
+        return is_same_folder(str(self.folder or ""), root)
+
 
 def find_plugins(
     home: Path,
@@ -100,6 +104,11 @@ def _folders(root: Path) -> list[Path]:
         reason = (error.strerror or str(error)).lower()
         raise PmError("not-writable", f"the folder cannot be listed: {reason}", file=str(root)) from error
     return [root / name for name in names if not name.startswith(".") and name not in _NEVER_PLUGINS]
+
+
+def is_same_folder(one: str, other: str) -> bool:
+    """Say whether two roots of plugins are one, by whatever links one gets there; the core's have none."""
+    return one == other or bool(one and other and os.path.realpath(one) == os.path.realpath(other))
 
 
 def is_plugin(folder: Path) -> bool:

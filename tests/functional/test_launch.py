@@ -71,6 +71,7 @@ def test_a_command_gets_the_documented_environment_and_everything_else_of_the_ca
         "UV_PYTHON": "3.99",
         "UV_INDEX_URL": "http://127.0.0.1:9/simple",
         "HERMES_DISABLE_LAZY_INSTALLS": "0",
+        "HERMES_PM_ADMITTED": '{"default": ["/somewhere/else"]}',
         "EDITOR": "ed ü",
     }
     answer = run(shared, "python", "-c", PRINT_ENVIRONMENT, **caller)
@@ -82,6 +83,7 @@ def test_a_command_gets_the_documented_environment_and_everything_else_of_the_ca
             "EDITOR": "ed ü",
             "HERMES_DISABLE_LAZY_INSTALLS": "1",
             "HERMES_HOME": str(shared.path),
+            "HERMES_PM_ADMITTED": "{}",
             "HERMES_PM_GENERATION": "1",
             "HOME": str(shared.user),
             "LANG": "C.UTF-8",
@@ -335,6 +337,26 @@ def test_a_distribution_that_somebody_added_is_told_and_stops_nothing(own: Home)
     )
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("mkdir", "Foreign_Thing-1.0.dist-info"), "`foreign-thing` was added to"),
+        (
+            ("mkdir", *(f"x{number}-1.dist-info" for number in range(7))),
+            "`x0`, `x1`, `x2`, `x3`, `x4` and 2 more were added to",
+        ),
+        (("mv", "ruamel_yaml-0.19.1.dist-info", ".."), "`ruamel-yaml` was taken from"),
+    ],
+)
+def test_distributions_that_somebody_added_or_took_are_named(own: Home, change: tuple[str, ...], said: str) -> None:
+    [site] = own.generation.glob("lib/python3.*/site-packages")
+    for folder in (site, site.parent):
+        folder.chmod(0o755)
+    subprocess.run(change, cwd=site, check=True)
+    told = f"hermes: {said} generation 1 since it was built; `hermes pm repair` builds it again\n"
+    assert run(own, "echo", "started") == Answer(0, "started\n", told)
+
+
 def test_an_environment_that_is_gone_is_drift(own: Home) -> None:
     own.generation.rename(own.work / "moved")
     answer = run(own, "true")
@@ -514,9 +536,11 @@ def test_safe_mode_says_what_it_cannot_promise_for_another_core(own: Home) -> No
     pointer = own.state / "pointer.json"
     pointer.write_text(pointer.read_text().replace("hermes-embedded-core==0.1.0", "hermes-agent==0.19.0"))
     [package] = own.generation.glob("lib/python3.*/site-packages/hermes_cli")
-    unaware = own.say("run", "--safe", "--", "true")
     package.chmod(0o755)
-    (package / "plugins.py").write_text('SWITCH = "HERMES_SAFE_MODE"\n')
+    loader = package / "plugins.py"
+    loader.unlink()
+    unaware = own.say("run", "--safe", "--", "true")
+    loader.write_text('SWITCH = "HERMES_SAFE_MODE"\n')
     aware = own.say("run", "--safe", "--", "true")
     assert [unaware, aware] == [
         Answer(

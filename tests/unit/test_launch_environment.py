@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,7 @@ REMOVED = (
     "CONDA_DEFAULT_ENV",
     "CONDA_PREFIX",
     "CONDA_PROMPT_MODIFIER",
+    "HERMES_PM_ADMITTED",
     "PIP_PREFIX",
     "PIP_PYTHON",
     "PIP_ROOT",
@@ -61,6 +64,22 @@ def test_the_documented_variables_are_set_whatever_the_caller_says() -> None:
 def test_what_leads_to_another_interpreter_is_taken_away_and_the_rest_stays() -> None:
     environ = dict.fromkeys(REMOVED, "other") | KEPT | {"PATH": "/bin"}
     assert launched_environment(PLACES, POINTER, environ) == KEPT | SET | {"PATH": f"{OURS}:/bin"}
+
+
+def test_what_is_as_it_was_admitted_is_handed_over() -> None:
+    standing = {"default": ["/home/.hermes/plugins/ash", "memory/mem0"], "work": ["/home/ü"]}
+    given = launched_environment(PLACES, POINTER, {"HERMES_PM_ADMITTED": "other"}, standing=standing)
+    assert given["HERMES_PM_ADMITTED"] == (
+        '{"default": ["/home/.hermes/plugins/ash", "memory/mem0"], "work": ["/home/\\u00fc"]}'
+    )
+
+
+def test_of_more_than_a_variable_holds_the_own_profile_is_handed_over() -> None:
+    standing = {f"{number}": [f"/home/.hermes/profiles/{number}/plugins/ash"] * 30 for number in range(200)}
+    own = standing["work"] = ["/home/.hermes/profiles/work/plugins/ash"]
+    given = launched_environment(PLACES, POINTER, {}, standing=standing)
+    subprocess.run(["/bin/true"], env=given, check=True)
+    assert json.loads(given["HERMES_PM_ADMITTED"]) == {"work": own}
 
 
 def test_safe_mode_wins_over_what_the_caller_says() -> None:
