@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -110,7 +111,16 @@ def _plugins_check(verbs: _Verbs) -> None:
     check.add_argument("names", nargs="*", metavar="NAME|SOURCE", help="without one: is everything enabled ready?")
     check.add_argument("--summary", action="store_true", help="one line for each plugin")
     check.add_argument("--patch", metavar="FILE", help="write a confirmed wider bound as a diff of the plugin's file")
+    check.add_argument("--patch-for", metavar="NAME", default="", help="write the bound of this other plugin instead")
+    check.add_argument(
+        "--patch-at",
+        action="append",
+        default=[],
+        metavar="FILE:LINE",
+        help="of several steps, write the one that changes this line; of several lines, once for each",
+    )
     check.add_argument("--replay", metavar="RECEIPT", help="decide again what a receipt tells of, from its own facts")
+    check.add_argument("--core", metavar="CORE", help="judge with this core, a requirement or a folder, instead")
     check.add_argument("--strict", action="store_true", help="exit 5 if it is ready only after a restart")
     _consents(check)
 
@@ -149,6 +159,7 @@ def _pm_init(verbs: _Verbs) -> None:
     init.add_argument("--core", metavar="CORE", help="a requirement such as `hermes-agent==0.19.0`, or a folder")
     init.add_argument("--embedded-core", action="store_const", const="", dest="core", help="the core of the manager")
     init.add_argument("--python", metavar="PYTHON", help="a version such as `3.12`, or the path of an interpreter")
+    init.add_argument("--bundle", metavar="DIR", help="take core and packages from what `hermes pm bundle` wrote")
     _changes(init)
     _consents(init)
 
@@ -164,6 +175,13 @@ def _pm_status(verbs: _Verbs) -> None:
     gc = _verb(verbs, "gc", "delete the generations that nobody needs any more")
     _changes(gc)
     _verb(verbs, "status", "the selected generation, and everything that is enabled")
+
+
+def _pm_bundle(verbs: _Verbs) -> None:
+    bundle = _verb(verbs, "bundle", "write all wheels of the selected generation, for a machine without a network")
+    bundle.add_argument("--output", required=True, metavar="DIR", help="a folder that is not there yet, or empty")
+    bundle.add_argument("--force", action="store_true", help="replace an earlier bundle in that folder")
+    _changes(bundle)
 
 
 def _pm_receipts(verbs: _Verbs) -> None:
@@ -187,13 +205,14 @@ def _pm_why(verbs: _Verbs) -> None:
 
 def _pm_tree(verbs: _Verbs) -> None:
     tree = _verb(verbs, "tree", "what needs what in the selected generation")
-    tree.add_argument("--depth", type=int, metavar="N", help="how far down")
+    tree.add_argument("--depth", type=_count, metavar="N", help="how far down")
     tree.add_argument("--invert", metavar="PACKAGE", help="what needs this package instead")
 
 
 _PM = {
     "init": _pm_init,
     "status": _pm_status,
+    "bundle": _pm_bundle,
     "receipts": _pm_receipts,
     "why": _pm_why,
     "tree": _pm_tree,
@@ -217,13 +236,37 @@ def _changes(verb: argparse.ArgumentParser) -> None:
 
 def _consents(verb: argparse.ArgumentParser) -> None:
     group = verb.add_argument_group("consents and limits")
-    group.add_argument("--allow-build", action="append", default=[], metavar="NAME", help="may be built from source")
-    group.add_argument(
-        "--allow-prerelease", action="append", default=[], metavar="NAME", help="its pre-releases may be taken"
-    )
+    for consent, text in (("build", "may be built from source"), ("prerelease", "its pre-releases may be taken")):
+        group.add_argument(f"--allow-{consent}", action="append", type=_package, default=[], metavar="NAME", help=text)
     group.add_argument("--allow-direct-urls", action="store_true", help="requirements may name an address")
-    group.add_argument("--budget", type=int, default=0, metavar="ROUNDS", help="how long a verdict is searched")
+    group.add_argument("--budget", type=_count, default=0, metavar="ROUNDS", help="how long a verdict is searched")
     group.add_argument(
-        "--steps-budget", type=float, default=10.0, metavar="SECONDS", help="how long ways out of a refusal are tried"
+        "--steps-budget",
+        type=_seconds,
+        default=10.0,
+        metavar="SECONDS",
+        help="how long ways out of a refusal are tried",
     )
     group.add_argument("--exclude-newer", metavar="WHEN", help="take no file that is newer: `14 days`, a date, `off`")
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 1 on")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if not seconds >= 0:  # which no comparison holds for that is not a number
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of seconds")
+    return seconds
+
+
+def _package(text: str) -> str:
+    if re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", text) is None:
+        raise argparse.ArgumentTypeError(f"`{text}` is not the name of a package")
+    return text

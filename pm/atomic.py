@@ -47,28 +47,81 @@ def write_json(path: Path, value: object, *, mode: int = 0o644, durable: bool = 
 
 
 def read_json(path: Path) -> object:
-    """Return what a JSON file holds, or `None` if it is missing or damaged: for what can be made anew."""
+    """Return what a JSON file holds, or `None` if it is missing, damaged or cannot be read: for what is made anew."""
+    try:
+        return read_stored(path)
+    except OSError:
+        return None
+
+
+def read_stored(path: Path) -> object:
+    """Return what a JSON file holds, or `None` if it is missing or damaged.
+
+    Raise `OSError` for one that the disk does not give now: it may be fine later, and must not be written over.
+    """
     try:
         content: object = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+    except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
         return None
     return content
 
 
 def sync_folder(path: Path) -> None:
-    """Make the names in a folder durable."""
+    """Make the names in a folder durable, as far as its file system can."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # of a network or in user space, it keeps them itself
+            raise
     finally:
         os.close(descriptor)
 
 
-def disk_error(error: OSError, path: Path) -> PmError:
-    """Return the `PmError` that an error of the disk means."""
+def disk_error(error: OSError, path: Path, *, verb: str = "written") -> PmError:
+    """Return the `PmError` that an error of the disk means; `verb` says what was tried with a file."""
     where = str(error.filename or path)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return PmError(
             "no-space", f"no space is left for `{where}`", file=where, hint="free some space and run it again"
         )
-    return PmError("not-writable", f"`{where}` cannot be written: {error.strerror or error}", file=where)
+    if error.errno in (errno.ENOLCK, errno.ENOSYS):
+        hint = "its file system has no locks, or cannot reach whoever gives them: put the home on one that has"
+        return PmError("not-writable", f"`{where}` cannot be locked: {error.strerror}", file=where, hint=hint)
+    message = f"`{where}` cannot be {verb}: {error.strerror or error}"
+    others = _of_somebody_else(Path(where)) if error.errno in (errno.EACCES, errno.EPERM) else None
+    if others is None:
+        return PmError("not-writable", message, file=where)
+    blocking, owner = others
+    hint = f"it belongs to `{owner}`: run this as that user, for example with `sudo -u {owner}`"
+    return PmError("not-writable", message, file=str(blocking), hint=hint)
+
+
+def require_writable(*paths: Path) -> None:
+    """Raise `PmError` (`not-writable`) for what cannot be written, before anything was done in vain for it."""
+    for path in paths:
+        there = next(part for part in (path, *path.parents) if os.path.lexists(part))
+        # a file of one's own is replaced, whatever its mode; for the link that keeps the old one it must be one's own
+        is_own_file = there.is_file() and there.stat().st_uid == os.geteuid()
+        if not is_own_file and not os.access(there, os.W_OK):
+            raise disk_error(PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(there)), there)
+
+
+def _of_somebody_else(path: Path) -> tuple[Path, str] | None:
+    """Return what of a path and its folder this user may not use because it belongs to another, and to whom."""
+    folder = next((part for part in path.parents if os.access(part, os.F_OK)), path)
+    for part in (path, folder):
+        with contextlib.suppress(OSError):
+            user = part.stat().st_uid
+            if user != os.geteuid() and not os.access(part, os.R_OK | os.W_OK):
+                return part, _user_name(user)
+    return None
+
+
+def _user_name(user: int) -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return f"#{user}"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from pm.errors import PmError
@@ -19,18 +21,38 @@ USAGE = 2
 def entry() -> NoReturn:
     """Be the program `hermes`: end at once, since taking all modules down again costs more than a quick answer."""
     import gc
-    import os
+
+    from pm.stopping import listen, only_to_be_said
 
     # a dry run makes a hundred thousand values that live to its end: there is no garbage to look for
     gc.set_threshold(100_000, 50, 50)
-    status = main()
+    listen()
+    try:
+        status = main()
+    except OSError as error:  # from saying what is wrong, to a terminal that is gone
+        status = _unheard(error)
+    only_to_be_said()
+    os._exit(_flushed(status))
+
+
+def _flushed(status: int) -> int:
+    """Write what is still to be written, and return the status: with a disk that is full there is no answer."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
                 stream.flush()
         except BrokenPipeError:
             continue
-    os._exit(status)
+        except OSError as error:
+            status = _unheard(error)
+    return status
+
+
+def _unheard(error: OSError) -> int:
+    """Say that nobody hears what was done, if anybody hears that: a terminal that was closed is gone for both."""
+    with suppress(OSError):
+        os.write(2, f"hermes: the output cannot be written: {error.strerror}\n".encode())
+    return FAILED
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,6 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # whoever read the output has enough of it; nothing may be written to it any more
         sys.stdout = None
         return 0
+    except OSError as error:
+        return _failed(_refused_by_the_system(error), as_json="--json" in words)
     except KeyboardInterrupt:
         print("hermes: stopped", file=sys.stderr)
         return FAILED
@@ -124,18 +148,25 @@ def _tell(text: str) -> None:
     print(f"hermes: {text}", file=sys.stderr)
 
 
+def _refused_by_the_system(error: OSError) -> PmError:
+    from pathlib import Path
+
+    from pm.atomic import disk_error
+
+    if error.filename is None:
+        return PmError("not-writable", f"the system refused a call: {error.strerror or error}")
+    return disk_error(error, Path(str(error.filename)), verb="used")
+
+
 def _failed(error: PmError, *, as_json: bool) -> int:
     """Say what went wrong where no receipt does."""
-    from pm.receipts.codes import code_of, exit_status
-    from pm.redaction import redact
+    from pm.terminal import complain
 
-    place = f"{error.file}:{error.line}: " if error.line else f"{error.file}: " if error.file else ""
     if as_json:
         import json
 
+        from pm.redaction import redact
+
         said = {name: getattr(error, name) for name in ("code", "message", "hint", "file", "line", "key")}
         print(redact(json.dumps({"error": said}, indent=2)))
-    print(redact(f"hermes: {place}{error.message} ({error.code})"), file=sys.stderr)
-    if error.hint:
-        print(redact(f"        {error.hint}"), file=sys.stderr)
-    return exit_status(code_of(error.code).outcome, [error.code])
+    return complain(error)

@@ -3,13 +3,15 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from admission import Policy, Problem, Refused
 from lockfiles import Lock, pylock
+from pm.cloning import distributions_of, give
 from pm.config_edit import Change, edit_config, locked_config
 from pm.contents import Fault
 from pm.cores import HostedCore, core_to_json, keep_core
@@ -24,11 +26,13 @@ from pm.fault_reasons import refusal_of, warning_of
 from pm.index import Index
 from pm.installed import stamp
 from pm.interpreter import Interpreter
+from pm.leases import make_leasable
 from pm.places import Places
 from pm.pointer import read_pointer
 from pm.reading.settings import Selection
 from pm.receipts.receipt import time_text
 from pm.records import Member, Record, pointer_to_json, record_to_json
+from pm.room import room_for
 from pm.selection import read_selection
 from pm.sources import Sources
 from pm.transaction import Replacement, commit, digest
@@ -68,6 +72,8 @@ class Edits(NamedTuple):
     trees: tuple[Replacement, ...] = ()
     decided_on: Mapping[Path, Selection] = {}
     """Home → what its config selected when this was decided; a difference now is `config-changed`."""
+    flush: bool = False
+    """Whether more was written that the pointer will name: an environment, kept trees."""
 
 
 class Contents(NamedTuple):
@@ -93,23 +99,37 @@ def prepare(places: Places, lock: Lock, ingredients: Ingredients, selected: Reco
     number = next_number(places)
     if selected is not None and _same_files(selected.lock, lock) and places.generation(selected.environment).is_dir():
         return Prepared(number, selected.environment, lock)
-    keep_core(ingredients.hosted, places)
-    if ingredients.client is not None:
-        ingredients.client.adopt(lock, places.wheels)
     folder = places.generation(number)
     try:
-        build_environment(places, number, ingredients.interpreter, pylock.dumps(lock), sources=ingredients.sources)
+        with room_for(places, lock):
+            _built(places, number, lock, ingredients)
         faults = check_environment(folder, lock, ingredients.interpreter)
         refused = refusal_of(faults, lock)
         if refused is not None:
-            discard_environment(folder)
+            _withdraw(folder)
             return refused
         _raise_drift(faults)
         seal(folder)
     except BaseException:
-        discard_environment(folder)
+        _withdraw(folder)
         raise
     return Prepared(number, number, lock, tuple(warning_of(fault) for fault in faults if fault.harmless))
+
+
+def _built(places: Places, number: int, lock: Lock, ingredients: Ingredients) -> None:
+    keep_core(ingredients.hosted, places)
+    if ingredients.client is not None:
+        ingredients.client.adopt(lock, places.wheels)
+    # a number comes again where records and folders were deleted by hand: its bytecode may fit what is built now
+    discard_environment(places.bytecode(number))
+    build = partial(build_environment, places, number, ingredients.interpreter, pylock.dumps(lock))
+    try:
+        build(sources=ingredients.sources)
+    except PmError as error:
+        there = distributions_of(places, lock, numbers(places)) if error.code == "build-failed" else None
+        if there is None:
+            raise
+        build(sources=None, fill=partial(give, there))
 
 
 def select(
@@ -134,13 +154,14 @@ def select(
     folder = places.generation(prepared.environment)
     content = pointer_to(places, record)
     try:
-        if not prepared.reused:
-            os.sync()
+        make_leasable(places, prepared.environment)
         # the record comes and goes with the rest: one that was never selected would be gone back to
-        apply(places, edits._replace(trees=(*edits.trees, _recorded(places, record))), content, operation=name)
+        trees = (*edits.trees, _recorded(places, record))
+        edits = edits._replace(trees=trees, flush=edits.flush or not prepared.reused)
+        apply(places, edits, content, operation=name)
     except BaseException:
         if not prepared.reused and not _is_selected(places, prepared.environment):
-            discard_environment(folder)
+            _withdraw(folder)
         raise
     return record
 
@@ -157,8 +178,16 @@ def _recorded(places: Places, record: Record) -> Replacement:
     return Replacement(places.record(record.generation), content=content.encode() + b"\n", mode=0o644)
 
 
+def _withdraw(folder: Path) -> None:
+    with suppress(OSError):  # why it is not wanted is what matters, and the next change sweeps what has no record
+        discard_environment(folder)
+
+
 def _is_selected(places: Places, environment: int) -> bool:
-    pointer = read_pointer(places)
+    try:
+        pointer = read_pointer(places)
+    except PmError:  # nobody can tell, so it stays
+        return True
     return pointer is not None and pointer.environment == environment
 
 
@@ -167,6 +196,9 @@ def apply(places: Places, edits: Edits, pointer: bytes | None, *, operation: str
 
     A config that somebody else changed meanwhile is merged as long as it selects the same; else `config-changed`.
     """
+    if edits.flush or any(replacement.tree is not None for replacement in edits.trees):
+        # everything at once, as one file after the other takes longer; and before anybody waits for a config
+        os.sync()
     with ExitStack() as stack:
         replacements = list(edits.trees)
         changed = {home: changes for home, changes in sorted(edits.configs.items()) if changes}

@@ -51,7 +51,7 @@ class Interpreter(NamedTuple):
 def describe_interpreter(path: Path, cache: Path) -> Interpreter:
     """Return what an interpreter is; asked once, and again when its file changes.
 
-    Raise `PmError` (`python-version`) if it cannot be started or is older than 3.11.
+    Raise `PmError` (`no-interpreter`) if it cannot be started or is older than 3.11.
     """
     import packaging
 
@@ -61,7 +61,7 @@ def describe_interpreter(path: Path, cache: Path) -> Interpreter:
         status = real.stat()
     except OSError as error:
         text = f"the interpreter `{path}` cannot be read: {error.strerror}"
-        raise PmError("python-version", text, file=str(path)) from error
+        raise PmError("no-interpreter", text, file=str(path)) from error
     key = [_SCHEMA, packaging.__version__, str(path), str(real), status.st_size, status.st_mtime_ns]
     file = cache / "interpreters" / f"{_digest(str(path))}.json"
     stored = read_json(file)
@@ -87,7 +87,7 @@ def find_interpreter(request: str, requires_python: str, cache: Path) -> Interpr
     """Return the interpreter of a request (a path, `3.12`, `>=3.12`), or without one the first that the core admits.
 
     Without a request: the manager's base interpreter, else the newest installed one. Nothing is downloaded.
-    Raise `PmError` (`python-version`) if there is none.
+    Raise `PmError` (`no-interpreter`) if there is none.
     """
     if request:
         path = Path(request).expanduser() if os.sep in request else _find(request, cache)
@@ -114,7 +114,7 @@ def _find(request: str, cache: Path) -> Path:
     found = uv.find_python(request, cache) if wanted is None else _newest_installed(wanted, cache)
     if found is None:
         raise PmError(
-            "python-version",
+            "no-interpreter",
             f"no installed Python satisfies `{request}`",
             hint="install one, or name its path with `--python PATH` (`pm.python` in config.yaml)",
         )
@@ -164,7 +164,7 @@ def _ask(path: Path) -> object:
     try:
         done = processes.run([path, "-I", "-S", "-c", _QUESTION, ours], seconds=60)
     except PmError as error:
-        raise PmError("python-version", error.message, file=str(path)) from error
+        raise PmError("no-interpreter", error.message, file=str(path)) from error
     if done.status != 0:
         raise _unusable(path, (done.stderr.strip().splitlines() or ["it said nothing"])[-1])
     try:
@@ -175,7 +175,7 @@ def _ask(path: Path) -> object:
 
 
 def _unusable(path: Path, reason: str) -> PmError:
-    return PmError("python-version", f"`{path}` is not a usable Python 3.11 or newer: {reason}", file=str(path))
+    return PmError("no-interpreter", f"`{path}` is not a usable Python 3.11 or newer: {reason}", file=str(path))
 
 
 def _interpreter(answer: object) -> Interpreter | None:

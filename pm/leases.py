@@ -41,6 +41,19 @@ def take_lease(places: Places, environment: int) -> int:
         raise disk_error(error, path) from error
 
 
+def make_leasable(places: Places, environment: int) -> None:
+    """Make the file that leases of an environment lock: later the state may be one that nobody can write.
+
+    Raise `PmError` (`not-writable`, `no-space`).
+    """
+    path = _file(places.locks, environment)
+    try:
+        places.locks.mkdir(parents=True, exist_ok=True)
+        os.close(_opened(path, os.O_CREAT))
+    except OSError as error:
+        raise disk_error(error, path) from error
+
+
 @contextmanager
 def exclusively(places: Places, environment: int) -> Iterator[bool]:
     """Say whether nobody leases an environment; if so, nobody can until this ends.
@@ -60,10 +73,10 @@ def leased(locks: Path) -> tuple[int, ...]:
 
     Raise `PmError` (`not-writable`).
     """
-    numbers = sorted(_numbers(locks))
-    if not numbers:
-        return ()
     try:
+        numbers = sorted(_numbers(locks))
+        if not numbers:
+            return ()
         # One asker at a time: asking takes the lock for a moment, and a second asker would take that for a lease.
         turn = _locked(locks / "leases.lock", fcntl.LOCK_EX)
         try:

@@ -58,6 +58,11 @@ class Places(NamedTuple):
     def cache(self) -> Path:
         return self.state / "cache"
 
+    @property
+    def bytecodes(self) -> Path:
+        """Where processes of all generations keep their bytecode."""
+        return self.state / "pycache"
+
     def generation(self, number: int) -> Path:
         """Return the folder of a generation's environment."""
         return self.generations / str(number)
@@ -68,7 +73,11 @@ class Places(NamedTuple):
 
     def bytecode(self, number: int) -> Path:
         """Return where processes of a generation keep their bytecode: never in the generation itself."""
-        return self.state / "pycache" / str(number)
+        return self.bytecodes / str(number)
+
+    def home_of(self, profile: str) -> Path:
+        """Return the home of a profile by its name."""
+        return self.root if profile == DEFAULT_PROFILE else self.root / "profiles" / profile.removeprefix("profiles/")
 
 
 def profile_name(home: Path) -> str:

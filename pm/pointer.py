@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pm.atomic import disk_error
 from pm.errors import PmError
 from pm.places import Places
 
@@ -57,13 +58,17 @@ def selected(places: Places) -> Pointer:
 
 
 def read_pointer(places: Places) -> Pointer | None:
-    """Return what the pointer says; `None` if there is none. Raise `PmError` (`drift`) for a damaged one."""
+    """Return what the pointer says; `None` if there is none. Raise `PmError` (`drift`) for a damaged one.
+
+    One that this user may not read is `not-writable`.
+    """
     try:
         content = places.pointer.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _unreadable(places) from error
+        # what the disk does not give is not damaged: another generation would be no help
+        raise disk_error(error, places.pointer, verb="read") from error
     try:
         return _pointer(json.loads(content), places)
     except (TypeError, ValueError, LookupError, RecursionError) as error:

@@ -1,13 +1,20 @@
 """Start other programs: the only importer of `subprocess`, with a scrubbed environment, a time limit and redaction."""
 
+import errno
+import fcntl
 import os
+import re
+import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from pm.errors import PmError
 from pm.redaction import redact
+from pm.stopping import undisturbed
 
 # What a program that we start may know of its surroundings. Index, proxy and certificate settings pass; everything that
 # could change which interpreter or environment is used (VIRTUAL_ENV, PYTHONPATH, UV_*, PIP_*) does not.
@@ -34,6 +41,23 @@ def scrubbed_environment(environ: Mapping[str, str] | None = None, **extra: str)
     return {name: source[name] for name in _PASSED if name in source} | extra
 
 
+def temporary_folder() -> Path:
+    """Return where started programs put what they need for a while."""
+    return Path(os.environ.get("TMPDIR") or "/tmp")  # noqa: S108 - nothing is made there by us
+
+
+def gave_up_on_a_full_disk(said: str) -> re.Match[str] | None:
+    """Return where a program said that the disk is full; `None` if it did not.
+
+    Not its words but the system's number, as Rust and Python write it: when the program has tidied up after itself,
+    the disk is not full any more.
+    """
+    return re.search(rf"\(os error (?:{_FULL})\)|\[Errno (?:{_FULL})\]", said)
+
+
+_FULL = f"{errno.ENOSPC}|{errno.EDQUOT}"
+
+
 def run(
     command: Sequence[str | Path],
     *,
@@ -41,29 +65,79 @@ def run(
     directory: Path | None = None,
     stdin: str | None = None,
     seconds: float = 600.0,
+    held: Sequence[int] = (),
 ) -> Finished:
     """Run a program to its end and return what it said.
 
-    Raise `PmError` (`interrupted`) after `seconds`, (`not-writable`) if it cannot be started at all.
+    When this process ends, however it does, the program ends too, with everything that it has started. `held` are
+    descriptors that all of them have open. Raise `PmError` (`interrupted`) after `seconds`, (`not-writable`) if it
+    cannot be started at all.
     """
     try:
-        done = subprocess.run(
-            [str(part) for part in command],
-            env=dict(environment) if environment is not None else scrubbed_environment(),
-            cwd=directory,
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=seconds,
-            check=False,
-        )
+        with ExitStack() as stack:
+            lifeline = stack.enter_context(_lifeline())
+            with undisturbed():
+                program = subprocess.Popen(
+                    [str(part) for part in command],
+                    env=dict(environment) if environment is not None else scrubbed_environment(),
+                    cwd=directory,
+                    stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    encoding="utf-8",
+                    errors="replace",
+                    # so it can be ended as a whole, and Ctrl-C reaches us alone: we know what to do then; without a
+                    # terminal, since whoever asks something there (git, ssh) would be stopped, and waited for in vain
+                    start_new_session=True,
+                    pass_fds=(lifeline, *held),
+                )
+                stack.enter_context(_ended_as_a_whole(program, lifeline))
+            stdout, stderr = program.communicate(stdin, timeout=seconds)
     except subprocess.TimeoutExpired as error:
         name = Path(command[0]).name
         raise PmError("interrupted", f"`{name}` did not end within {seconds:g} seconds and was stopped") from error
     except OSError as error:
         text = f"`{command[0]}` cannot be started: {error.strerror}"
         raise PmError("not-writable", text, file=str(command[0])) from error
-    return Finished(done.returncode, done.stdout, redact(done.stderr))
+    return Finished(program.returncode, stdout, redact(stderr))
+
+
+@contextmanager
+def _lifeline() -> Iterator[int]:
+    """Give the end of a pipe of which only this process has the other one: it closes when this process is gone."""
+    read, write = os.pipe()
+    try:
+        yield read
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+@contextmanager
+def _ended_as_a_whole(program: subprocess.Popen[str], lifeline: int) -> Iterator[None]:
+    """See to it that nobody of a program's process group is left if we are cut short, or killed."""
+    _signal_when_closed(lifeline, -program.pid)
+    with program:
+        try:
+            yield
+        except BaseException:
+            with suppress(ProcessLookupError, PermissionError):  # which macOS says of one that has just ended
+                os.killpg(program.pid, signal.SIGKILL)
+            raise
+    # it ended by itself: what it leaves running is none of our business
+    _signal_when_closed(lifeline, 0)
+
+
+def _signal_when_closed(lifeline: int, owner: int) -> None:
+    """Have Linux kill the owner of a pipe when its other end is closed; nobody's, if the owner is 0.
+
+    `PR_SET_PDEATHSIG` would be the usual way, and reaches only the program itself; it has to be asked for in the child,
+    between `fork` and `exec`, which Python allows only where no other thread runs. Where there is no such signal (not
+    everything that calls itself Linux has it), an orphan is waited for (`pm.install_lock`).
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):
+            fcntl.fcntl(lifeline, fcntl.F_SETOWN, owner)
+            fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
+            flags = fcntl.fcntl(lifeline, fcntl.F_GETFL)
+            fcntl.fcntl(lifeline, fcntl.F_SETFL, flags | os.O_ASYNC if owner else flags & ~os.O_ASYNC)

@@ -1,12 +1,13 @@
 """What a generation consists of, and which one is selected: `Record` and `Pointer` as values and files."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from admission import Declaration
 from lockfiles import Lock, sidecar
-from pm.atomic import read_json
+from pm.atomic import disk_error
 from pm.errors import PmError
 from pm.places import Places
 from pm.pointer import read_pointer
@@ -68,13 +69,24 @@ def read_selected(places: Places) -> Record | None:
 
 
 def read_record(places: Places, number: int) -> Record:
-    """Return a generation's record; raise `PmError` (`drift`) if it is missing or damaged."""
+    """Return a generation's record; raise `PmError` (`drift`) for a missing or damaged one, (`not-writable`)."""
     path = places.record(number)
-    value = read_json(path)
     try:
-        return _record(value)
-    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        record = _record(json.loads(path.read_bytes()))
+    except (FileNotFoundError, RecursionError, TypeError, ValueError, LookupError, AttributeError) as error:
         raise PmError("drift", f"the record of generation {number} cannot be read", file=str(path)) from error
+    except OSError as error:
+        raise disk_error(error, path, verb="read") from error
+    return record._replace(members=tuple(_here(member, record.selections, places) for member in record.members))
+
+
+def _here(member: Member, selections: Mapping[str, Any], places: Places) -> Member:
+    """Return a member with its folder where its home is now: somebody may have moved the whole of it."""
+    for profile in member.profiles:
+        before, now = str(selections.get(profile, {}).get("home", "")), str(places.home_of(profile))
+        if member.source == "user" and before not in ("", now) and member.root.startswith(f"{before}/"):
+            return member._replace(root=now + member.root.removeprefix(before))
+    return member
 
 
 def record_to_json(record: Record) -> dict[str, Any]:

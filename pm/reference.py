@@ -61,6 +61,7 @@ VARIABLES = (
         ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"), "a file of trusted certificates, where pip's configuration names none"
     ),
     Variables(("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"), "where configuration files of uv and pip are looked for"),
+    Variables(("TMPDIR",), "where builds and uv put what they need for a while; else `/tmp`. Nothing else lies there"),
     Variables(("PYENV_ROOT",), "where pyenv keeps its interpreters; else `~/.pyenv`"),
     Variables(("COLUMNS",), "how wide text is written, instead of the terminal's own width"),
     Variables(
@@ -264,9 +265,10 @@ Nothing that could lead to another interpreter or environment passes.
 
 A command under `hermes run`, and what is handed to the core, gets your variables with these set: `PATH` (the
 generation's programs first), `VIRTUAL_ENV`, `HERMES_HOME`, `HERMES_PM_GENERATION` (its number),
-`HERMES_DISABLE_LAZY_INSTALLS` and `PYTHONPYCACHEPREFIX`; with `--safe` also `HERMES_SAFE_MODE` and
-`HERMES_IGNORE_RULES`. `PYTHONPATH`, `PYTHONHOME` and everything else that leads to another environment is taken out;
-`PYTHONPATH` names the folder of a core that is a project, and nothing besides.
+`HERMES_PM_ADMITTED` (the plugins that are as they were admitted), `HERMES_DISABLE_LAZY_INSTALLS` and
+`PYTHONPYCACHEPREFIX`; with `--safe` also `HERMES_SAFE_MODE` and `HERMES_IGNORE_RULES`. `PYTHONPATH`, `PYTHONHOME` and
+everything else that leads to another environment is taken out; `PYTHONPATH` names the
+folder of a core that is a project, and nothing besides.
 """
 
 _EXIT_CODES_PAGE = """\
@@ -286,9 +288,11 @@ A receipt says the same in `exit_status`, and what each outcome and code means i
 Where there is no receipt:
 
 * 2 for words or options that nobody knows, for {later},
-  for a package that is not in the generation (`hermes pm why`, `hermes pm tree --invert`), and for a receipt that is
-  not stored (`hermes pm receipts show`).
-* 3 for Ctrl-C outside of an operation, and for a fault of the manager itself, which prints where it happened.
+  for a package that is not in the generation (`hermes pm why`, `hermes pm tree --invert`), for a receipt that is
+  not stored (`hermes pm receipts show`), and for a folder that holds something already (`hermes pm bundle`), or no
+  bundle (`hermes pm init --bundle`).
+* 3 for Ctrl-C, SIGTERM and SIGHUP outside of an operation, for output that cannot be written, and for a fault of the
+  manager itself, which prints where it happened.
 * `hermes run -- CMD` and everything that is handed to the core end with the status of what was started. The statuses
   above are those of not starting it.
 * 0 if whoever reads standard output stops reading.

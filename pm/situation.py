@@ -212,7 +212,7 @@ def _selected(places: Places, wishes: Wishes) -> tuple[Record | None, tuple[Prob
     try:
         return read_selected(places), ()
     except PmError as error:
-        if not wishes.anew:
+        if not wishes.anew or error.code != "drift":  # what somebody else keeps to himself is not lost
             raise
         message = f"what was admitted before is not known any more, and is judged anew: {error.message}"
         return None, (Problem("record-lost", message, error.file),)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from pm.errors import PmError
 
 
 class Talk:
@@ -52,6 +55,18 @@ class Talk:
             self._stream.flush()
         elif self._verbose:
             print(text, file=self._stream)
+
+
+def complain(error: PmError) -> int:
+    """Say on standard error what went wrong, and return the exit status that it means."""
+    from pm.receipts.codes import code_of, exit_status
+    from pm.redaction import redact
+
+    place = f"{error.file}:{error.line}: " if error.line else f"{error.file}: " if error.file else ""
+    print(redact(f"hermes: {place}{error.message} ({error.code})"), file=sys.stderr)
+    if error.hint:
+        print(redact(f"        {error.hint}"), file=sys.stderr)
+    return exit_status(code_of(error.code).outcome, [error.code])
 
 
 def ask(question: str) -> bool | None:

@@ -10,13 +10,12 @@ its folder at any time without becoming another plugin. Only the standard librar
 """
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import shutil
-import signal
 import stat
-import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +23,7 @@ from typing import NamedTuple
 from pm.atomic import disk_error, sync_folder, write_bytes, write_json
 from pm.errors import PmError
 from pm.places import Places
+from pm.stopping import too_late
 
 SCHEMA = 1
 
@@ -35,7 +35,8 @@ class Replacement(NamedTuple):
     content: bytes | None = None
     """The new content of a file; `None` for a folder."""
     tree: Path | None = None
-    """A finished folder on the same file system that takes the place; `None` with no content removes what is there."""
+    """A finished folder on the same file system that takes the place, its files on the disk; `None` with no content
+    removes what is there."""
     mode: int = 0o600
     """Of a file that is not there yet; one that is keeps its own."""
     expected: str | None = None
@@ -92,10 +93,8 @@ def commit(places: Places, replacements: Sequence[Replacement], pointer: bytes |
         _withdraw(places, entries)
         raise
     try:
-        for entry in entries:
-            _apply(entry)
-        _sync_parents(entries)
-        too_late_for_ctrl_c()
+        _apply(entries)
+        too_late()
         if pointer is not None:
             write_bytes(places.pointer, pointer, durable=True)
         else:
@@ -107,13 +106,6 @@ def commit(places: Places, replacements: Sequence[Replacement], pointer: bytes |
             raise disk_error(error, places.state) from error
         raise
     _settled(places)
-
-
-def too_late_for_ctrl_c() -> None:
-    """Hear no Ctrl-C any more: what is left takes a moment, and then it can be said what was done."""
-    if threading.current_thread() is threading.main_thread():
-        # not `SIG_IGN`: Python complains of a signal that arrived just before
-        signal.signal(signal.SIGINT, lambda _, __: None)
 
 
 def recover(places: Places) -> Recovered:
@@ -137,6 +129,8 @@ def _recovered(places: Places) -> Recovered:
         return _park(places, "", ("the journal cannot be read",))
     operation = str(journal.get("operation", ""))
     committed = _is_committed(places, journal)
+    if committed:
+        sync_folder(places.state)  # whoever renamed the pointer may have been killed before it was on the disk
     foreign = () if committed else tuple(entry.path for entry in entries if not _is_ours(entry))
     for entry in reversed(entries):
         if entry.path in foreign:
@@ -166,7 +160,7 @@ def _settled(places: Places) -> str:
 def _is_done(places: Places) -> bool:
     """Finish or undo after something went wrong, and say whether the change is made all the same."""
     outcome = _settled(places)
-    journal = None if outcome else _read_journal(places)
+    journal = _read_journal(places) if not outcome and places.journal.exists() else None
     return outcome == "finished" or (isinstance(journal, dict) and _is_committed(places, journal))
 
 
@@ -232,7 +226,8 @@ def _inode(path: Path) -> str:
         status = path.lstat()
     except FileNotFoundError:
         return ""
-    return f"inode:{status.st_dev}:{status.st_ino}"
+    # not its device, which is numbered anew with every start of the system
+    return f"inode:{status.st_ino}"
 
 
 def _state(entry: _Entry) -> str:
@@ -243,15 +238,34 @@ def _state(entry: _Entry) -> str:
 # -- applying and undoing
 
 
-def _apply(entry: _Entry) -> None:
-    path, staged, kept = Path(entry.path), Path(entry.staged), Path(entry.kept)
-    if entry.before and entry.kind == "file" and entry.after:
-        # the old file keeps its second name: at no moment is there no file
+def _apply(entries: Sequence[_Entry]) -> None:
+    """Change each place; what it held is safely beside it before, since a disk keeps changes in the order it likes."""
+    files = [entry for entry in entries if entry.kind == "file" and entry.before and entry.after]
+    others = [entry for entry in entries if entry.before and entry not in files]
+    for entry in files:
+        _keep(Path(entry.path), Path(entry.kept))
+    _sync_parents(files)
+    for entry in others:
+        Path(entry.path).rename(entry.kept)
+    _sync_parents(others)
+    for entry in entries:
+        if entry.after:
+            Path(entry.staged).replace(entry.path)
+    _sync_parents(entries)
+
+
+def _keep(path: Path, kept: Path) -> None:
+    """Give a file a second name, so that at no moment there is none; where a file cannot have two, copy it."""
+    try:
         os.link(path, kept)
-    elif entry.before:
-        path.rename(kept)
-    if entry.after:
-        staged.replace(path)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        write_bytes(kept, path.read_bytes(), mode=stat.S_IMODE(path.stat().st_mode), durable=True)
+
+
+# also what the kernel says of a file of somebody else (`fs.protected_hardlinks`)
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
 def _is_ours(entry: _Entry) -> bool:

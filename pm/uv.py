@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pm import processes
 from pm.errors import PmError
+from pm.install_lock import held_by_programs
 from pm.places import Places
+from pm.room import forget_unpacked, full_folder
 from pm.sources import Sources
 
 
@@ -80,22 +80,23 @@ def forget(places: Places, names: Sequence[str]) -> None:
     """
     if names:
         command: list[str | Path] = [uv_binary(), "cache", "clean", "--quiet", "--no-config", *names]
+        forget_unpacked(places, names)
         _run(places, command, {}, "damaged files could not be taken out of the cache")
 
 
 def _run(places: Places, command: list[str | Path], asked: Mapping[str, str], failure: str) -> None:
     environment = processes.scrubbed_environment() | dict(asked) | _own_cache(places.cache)
-    done = processes.run(command, environment=environment, directory=places.state)
+    with held_by_programs(places) as lock:
+        done = processes.run(command, environment=environment, directory=places.state, held=[lock])
     if done.status == 0:
         return
-    if _FULL.search(done.stderr):
+    full = processes.gave_up_on_a_full_disk(done.stderr)
+    if full is not None:
+        folder = full_folder(places, done.stderr[: full.start()])
         hint = "free some space and run it again; nothing was changed"
-        raise PmError("no-space", f"{failure}, no space is left: {_tail(done.stderr)}", hint=hint)
+        text = f"{failure}, no space is left: {_tail(done.stderr)}"
+        raise PmError("no-space", text, file=str(folder or ""), hint=hint)
     raise PmError("build-failed", f"{failure}: {_tail(done.stderr)}")
-
-
-# not uv's words but the system's number: when uv has tidied up after itself, the disk is not full any more
-_FULL = re.compile(rf"\(os error (?:{errno.ENOSPC}|{errno.EDQUOT})\)")
 
 
 def _own_cache(cache: Path) -> dict[str, str]:

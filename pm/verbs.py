@@ -16,13 +16,16 @@ from pm.index import Terms
 from pm.operations.course import Course, Result, Scene, changing, inspecting, looking, trying
 from pm.places import Places, find_places, working_folder
 from pm.situation import Wishes
-from pm.terminal import Talk, ask, table
+from pm.terminal import Talk, ask, complain, table
 
 if TYPE_CHECKING:
+    from pm.bundles import Bundle
     from pm.index.fetching import Progress
     from pm.overview import View
     from pm.receipts.receipt import Receipt
     from pm.records import Record
+
+_USAGE = 2
 
 
 class Call:
@@ -40,10 +43,11 @@ class Call:
         carry_out = trying if course.operation.dry_run else changing
         return self.show(carry_out(course, lambda: work(course)))
 
-    def inspect(self, name: str, work: Callable[[Course], Result]) -> int:
-        """Look at what is selected, keep the receipt, and show it."""
-        course = self._course(name, "")
-        return self.show(inspecting(course, lambda: work(course)))
+    def inspect(self, name: str, work: Callable[[Course], Result], *, argument: str = "") -> int:
+        """Look at what is selected, keep the receipt, and show it. That of a dry run is not stored."""
+        course = self._course(name, argument)
+        carry_out = looking if course.operation.dry_run else inspecting
+        return self.show(carry_out(course, lambda: work(course)))
 
     def look(self, name: str, argument: str, work: Callable[[Course], Result]) -> Receipt:
         """Do what never changes anything, and return its receipt."""
@@ -60,7 +64,7 @@ class Call:
             allow_prerelease=tuple(said.get("allow_prerelease", ())),
             allow_direct_urls=said.get("allow_direct_urls", False),
             exclude_newer=said.get("exclude_newer"),
-            core=said.get("core"),
+            core=_core(said.get("core")),
             python=said.get("python"),
             project=working_folder(),
             budget=said.get("budget", 0),
@@ -153,8 +157,10 @@ def plugins_check(arguments: Namespace, words: Sequence[str]) -> int:
     """Judge without changing anything."""
     from pm.operations.checking import check
 
+    if fault := _fault_of_check(arguments):
+        raise _misused("plugins check", fault)
     call = Call(arguments, words)
-    if arguments.replay:
+    if arguments.replay is not None:
         from pm.operations.replaying import replay
 
         return call.show(call.look("check", "", lambda course: replay(course, arguments.replay)))
@@ -164,15 +170,26 @@ def plugins_check(arguments: Namespace, words: Sequence[str]) -> int:
         course.know(strict=arguments.strict)
         return check(course, arguments.names, call.wishes())
 
-    if arguments.names:
+    if arguments.names or arguments.patch is not None or arguments.core is not None:
         receipt = call.look("check", argument, work)
         status = call.show(receipt)
-        return _write_patch(call, receipt) or status if arguments.patch else status
+        return status if arguments.patch is None else _write_patch(call, receipt) or status
     before = _inputs(call)
     receipt = call.look("check", argument, work)
     if receipt.outcome == "ready" and not receipt.generation.restart_required and _is_recorded(call, receipt):
         _remember(words, before, receipt, call.shown(receipt))
     return call.show(receipt)
+
+
+def _fault_of_check(arguments: Namespace) -> str:
+    """Return which words would not be heard; empty if all of them would be."""
+    if arguments.patch_for and arguments.patch is None:
+        return "`--patch-for` says whose bound `--patch` writes"
+    if arguments.patch_at and arguments.patch is None:
+        return "`--patch-at` says which bound `--patch` writes"
+    if arguments.replay is not None and (arguments.names or (arguments.patch, arguments.core) != (None, None)):
+        return "`--replay` goes with no plugin, and neither with `--patch` nor `--core`"
+    return ""
 
 
 def _is_recorded(call: Call, receipt: Receipt) -> bool:
@@ -184,15 +201,22 @@ def _is_recorded(call: Call, receipt: Receipt) -> bool:
 
 
 def _write_patch(call: Call, receipt: Receipt) -> int:
-    """Write the confirmed bound that a refusal shows; a plugin that is not refused needs none."""
+    """Write the confirmed bound that a refusal shows; what fits needs none, and what was not judged shows none."""
     from pm.atomic import write_bytes
     from pm.patching import patch_text
 
     if receipt.outcome != "refused":
-        call.talk.say(f"nothing is written to {call.arguments.patch}: no bound stands in the way")
+        if receipt.outcome in ("admitted", "ready", "not-ready"):
+            call.talk.say(f"nothing is written to {call.arguments.patch}: no bound stands in the way")
         return 0
-    write_bytes(Path(call.arguments.patch).absolute(), patch_text(receipt).encode())
-    call.talk.say(f"{call.arguments.patch} is written; `patch -p1 < {call.arguments.patch}` in the plugin's folder")
+    arguments = call.arguments
+    try:
+        text = patch_text(receipt, arguments.patch_for, arguments.patch_at)
+        write_bytes(Path(arguments.patch).absolute(), text.encode())
+    except PmError as error:  # the receipt is shown already
+        return complain(error)
+    folder = "the plugin's folder" if not call.arguments.patch_for else f"the folder of `{call.arguments.patch_for}`"
+    call.talk.say(f"{call.arguments.patch} is written; `patch -p1 < {call.arguments.patch}` in {folder}")
     return 0
 
 
@@ -256,7 +280,53 @@ def pm_init(arguments: Namespace, words: Sequence[str]) -> int:
     from pm.operations.initialising import initialise
 
     call = Call(arguments, words)
-    return call.change("init", "", lambda course: initialise(course, call.wishes()))
+    bundle = _bundle(arguments) if arguments.bundle is not None else None
+    return call.change("init", "", lambda course: initialise(course, call.wishes(), bundle))
+
+
+def _bundle(arguments: Namespace) -> Bundle:
+    """Read the bundle that a home is made from."""
+    from pm.bundles import NotABundle, read_bundle
+
+    try:
+        bundle = read_bundle(Path(arguments.bundle))
+    except NotABundle as error:
+        raise _misused("pm init", str(error)) from error
+    if bundle.core is None and arguments.core is None:
+        raise _misused("pm init", f"the core of `{bundle.folder}` is a project's folder: name it with `--core`")
+    return bundle
+
+
+def pm_bundle(arguments: Namespace, words: Sequence[str]) -> int:
+    """Write the wheels of the selected generation into a folder."""
+    from pm.operations.bundling import Order, bring_back, bundle, misplaced, ordered_output, unusable
+
+    call = Call(arguments, words)
+    output = ordered_output(arguments.output)
+    fault = misplaced(output, call.places.state)
+    if not fault and not arguments.dry_run:
+        bring_back(output)
+    if fault := fault or unusable(output, force=arguments.force):
+        raise _misused("pm bundle", fault)
+    order = Order(output, force=arguments.force, offline=arguments.offline)
+    return call.inspect("bundle", lambda course: bundle(course, order), argument=arguments.output)
+
+
+def _core(word: str | None) -> str | None:
+    """Return a core with a project's folder spelled so that it means the same from everywhere."""
+    if not word:
+        return word
+    from pm.cores import is_project
+
+    return str(Path(word).absolute()) if is_project(word) and not word.startswith("~") else word
+
+
+def _misused(verb: str, fault: str) -> SystemExit:
+    """Say what is wrong with the words where the parser cannot know it, and return what ends the command."""
+    from pm.redaction import redact
+
+    print(redact(f"hermes {verb}: error: {fault}"), file=sys.stderr)
+    return SystemExit(_USAGE)
 
 
 def pm_verify(arguments: Namespace, words: Sequence[str]) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from admission import Admitted, ConstraintSet, Problem, Refused, Undecided, canonical_name
 from lockfiles import Lock
+from pm.atomic import require_writable
 from pm.errors import PmError
 from pm.generations import (
     Contents,
@@ -22,7 +23,7 @@ from pm.generations import (
 )
 from pm.judging import Judged
 from pm.operations.course import Course
-from pm.operations.restarts import restart_reasons
+from pm.operations.restarts import replaced_plugins, restart_reasons
 from pm.operations.standing import drift_of
 from pm.operations.trees import keep_tree, recorded_tree
 from pm.reading.settings import Selection
@@ -43,12 +44,15 @@ def realise(
         return judged.decision
     if course.operation.dry_run:
         return judged.decision
+    edited = [home for home, changes in edits.configs.items() if changes]
+    require_writable(course.places.generations, *edited, *(home / "config.yaml" for home in edited))
     prepared = build(course, situation, judged.decision.lock)
     if isinstance(prepared, Refused):
         return prepared
     with course.phase("commit"):
         members = [_completed(member, course, trees or {}) for member in judged.members]
         contents = contents_of(situation, judged.decision.lock, members)
+        edits = edits._replace(flush=_name_more_trees(members, situation.record))
         record = select(course.places, prepared, contents, edits, operation=course.mark)
     selected(course, situation.record, record)
     return judged.decision
@@ -114,7 +118,7 @@ def constraints_later(situation: Situation, members: Sequence[Member], consents:
 
 def selected(course: Course, before: Record | None, after: Record) -> None:
     """Say in the receipt which generation is selected now, and whether what runs must be started again."""
-    reasons = restart_reasons(before, after)
+    reasons = (*restart_reasons(course.places, before, after), *replaced_plugins(before, after))
     course.know(
         generation=Transition(
             before=before.generation if before is not None else None,
@@ -133,6 +137,12 @@ def decided_on(situation: Situation) -> dict[Path, Selection]:
         for inhabited in situation.profiles
         if inhabited.profile.selection is not None
     }
+
+
+def _name_more_trees(members: Iterable[Member], before: Record | None) -> bool:
+    """Say whether members name kept trees that the selected generation does not: they may not be on the disk yet."""
+    known = {member.tree_digest for member in before.members} if before is not None else set()
+    return any(member.tree_digest not in {"", *known} for member in members)
 
 
 def _completed(member: Member, course: Course, trees: Mapping[str, str]) -> Member:

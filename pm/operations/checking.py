@@ -9,6 +9,7 @@ from admission import Admitted, Problem, Reason, Refused, Step
 from lockfiles import Lock
 from lockfiles.subset import changes
 from pm.errors import PmError
+from pm.names import same_key
 from pm.operations.candidates import announced_source, refusal_of_place
 from pm.operations.course import Course, Result
 from pm.operations.finding import find_plugin
@@ -16,21 +17,26 @@ from pm.operations.restarts import running_behind
 from pm.operations.sources import is_source, looked_at, source_path
 from pm.operations.standing import again, announced, drift_of, is_running
 from pm.operations.verdicts import recorded_or_verdict, verdict
-from pm.reading.discovery import Found
+from pm.reading.discovery import Found, is_same_folder
 from pm.receipts.receipt import Done
 from pm.records import Member, Record
 from pm.situation import Situation, Wishes, member_of, observed, with_member
 
 
 def check(course: Course, words: Sequence[str], wishes: Wishes) -> Result:
-    """Judge plugins as if they were to be enabled, each a key or a source; without a word, say whether all is ready."""
+    """Judge plugins as if they were to be enabled, each a key or a source; without a word, say whether all is ready.
+
+    With another core than the config's, everything that is enabled is judged with it.
+    """
     with observed(course.places, course.scene.environ, wishes, course.scene.terms) as situation:
         course.learn(situation)
         if course.places.journal.exists():
             message = "an operation was stopped in the middle; the next one that changes something mends what it left"
             course.note(Problem("interrupted", message))
-        if not words:
+        if not words and wishes.core is None:
             return _readiness(course, situation)
+        if not words:
+            return verdict(course, situation, situation.members).decision
         if len(words) == 1:
             return _one(course, situation, words[0])
         return _several(course, situation, words)
@@ -135,7 +141,7 @@ def _selected_or_not(situation: Situation, decision: Admitted, members: Sequence
 
 def _outdated(situation: Situation, record: Record, lock: Lock) -> Reason | None:
     """Return why the selected generation is not what the settings ask for, though every plugin in it is admitted."""
-    core = situation.settings.core if situation.wishes.core is None else situation.wishes.core
+    core = situation.settings.core
     if core != record.core.get("setting"):
         named = f"`pm.core` is `{core}`" if core else "`pm.core` is not set any more"
         message = f"{named}, and generation {record.generation} was made for {record.lock.core}"
@@ -149,7 +155,14 @@ def _outdated(situation: Situation, record: Record, lock: Lock) -> Reason | None
 
 
 def _unadmitted(situation: Situation) -> list[Member]:
-    return [member for member in situation.members if not situation.was_admitted(member)]
+    recorded = situation.record.members if situation.record is not None else ()
+    return [member for member in situation.members if not any(_is_admitted_as(old, member) for old in recorded)]
+
+
+def _is_admitted_as(recorded: Member, member: Member) -> bool:
+    """Say whether a generation holds a plugin for every profile that enables it, as it is now."""
+    same = same_key(recorded.key, member.key) and recorded.digest == member.digest
+    return same and is_same_folder(recorded.root, member.root) and set(member.profiles) <= set(recorded.profiles)
 
 
 def _not_admitted(situation: Situation) -> tuple[Reason, ...]:

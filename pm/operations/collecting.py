@@ -2,12 +2,12 @@
 
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from admission import Problem
+from pm.atomic import disk_error, sync_folder
 from pm.environments import discard_environment
 from pm.errors import PmError
 from pm.generations import numbers
@@ -19,6 +19,7 @@ from pm.places import Places
 from pm.pointer import read_pointer
 from pm.receipts.receipt import Done
 from pm.records import Record, read_record
+from pm.room import size_text
 from pm.selection import read_selection
 
 _TREE = re.compile(r"/pm/trees/([0-9a-f]{64})")
@@ -42,14 +43,21 @@ def collect(course: Course) -> Result:
     places = course.places
     needed = _needed(places)
     freed = 0
+    failed: list[OSError] = []
     # records first: one whose environment is gone would be gone back to, an environment without a record is swept
     for path in sorted(_unneeded(places, needed), key=lambda path: (path.suffix != ".json", path)):
         size = _bytes(path)
-        if not course.operation.dry_run and not _deleted(places, path):
+        try:
+            if not course.operation.dry_run and not _deleted(places, path):
+                continue
+        except OSError as error:
+            failed.append(error)
             continue
         freed += size
-        course.note(Problem("collected", f"`{path.relative_to(places.state)}`, {_shown(size)}"))
-    course.note(Problem("collected", f"{_shown(freed)} in all"))
+        course.note(Problem("collected", f"`{path.relative_to(places.state)}`, {size_text(size)}"))
+    course.note(Problem("collected", f"{size_text(freed)} in all"))
+    if failed:  # by now everything else is gone
+        raise disk_error(failed[0], places.generations, verb="deleted")
     return Done("collected")
 
 
@@ -84,8 +92,16 @@ def _needed(places: Places) -> Needed:
 def _promised(places: Places) -> frozenset[str]:
     """Return the digests of the trees of which a stored receipt tells that a copy is kept there."""
     receipts = (path for path in places.receipts.glob("*.json") if not path.name.endswith(".facts.json"))
-    texts = (path.read_text(encoding="utf-8", errors="replace") for path in receipts)
+    texts = map(_text, receipts)
     return frozenset(f"sha256:{digest}" for text in texts for digest in _TREE.findall(text))
+
+
+def _text(path: Path) -> str:
+    """Return the text of a receipt; nothing of one that another process has dropped just now, as the oldest."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
 
 
 def _record(places: Places, number: int) -> Record | None:
@@ -102,6 +118,7 @@ def _record(places: Places, number: int) -> Record | None:
 
 
 def _unneeded(places: Places, needed: Needed) -> Iterator[Path]:
+    environments_go = False
     for path in _inside(places.generations):
         stem = path.name.removesuffix(".json")
         number = int(stem) if stem.isdecimal() else None
@@ -109,7 +126,10 @@ def _unneeded(places: Places, needed: Needed) -> Iterator[Path]:
         if (number is None and GONE in path.name) or (
             number is not None and number not in (needed.records if is_record else needed.environments)
         ):
+            environments_go |= not is_record
             yield path
+    if environments_go:  # uv keeps what it has learnt of each interpreter, also of those that are gone
+        yield from sorted((places.cache / "uv").glob("interpreter-v*"))
     yield from (path for path in _inside(places.state / "pycache") if not _is_kept(path.name, needed.environments))
     yield from (path for path in _inside(places.trees) if path.is_dir() and f"sha256:{path.name}" not in needed.trees)
     yield from (path for path in _inside(places.wheels) if path.is_dir() and path.name not in needed.wheels)
@@ -125,6 +145,11 @@ def _inside(folder: Path) -> list[Path]:
 
 def _deleted(places: Places, path: Path) -> bool:
     """Delete what nobody needs; an environment only while nobody can start in it. Say whether it is gone."""
+    if path.suffix == ".json":
+        _remove(path)
+        return True
+    # if the power fails, no record may come back to something that is gone
+    _flush_names(places.generations)
     if path.parent != places.generations or not path.name.isdecimal():
         _remove(path)
         return True
@@ -136,8 +161,14 @@ def _deleted(places: Places, path: Path) -> bool:
         gone = path.with_name(f"{GONE}{path.name}-{os.urandom(4).hex()}")
         path.chmod(0o755)
         path.rename(gone)
+        _flush_names(places.generations)
         _remove(gone)
     return True
+
+
+def _flush_names(folder: Path) -> None:
+    if folder.is_dir():
+        sync_folder(folder)
 
 
 def _remove(path: Path) -> None:
@@ -145,7 +176,6 @@ def _remove(path: Path) -> None:
         discard_environment(path)
     else:
         path.unlink(missing_ok=True)
-    shutil.rmtree(path, ignore_errors=True)
 
 
 def _bytes(path: Path) -> int:
@@ -158,7 +188,3 @@ def _bytes(path: Path) -> int:
             status = os.lstat(os.path.join(folder, name))  # noqa: PTH118 - a Path for each of many files costs more
             total += status.st_size if status.st_nlink == 1 else 0
     return total
-
-
-def _shown(size: int) -> str:
-    return f"{size / 1_000_000:.1f} MB" if size >= 100_000 else f"{size / 1000:.1f} kB"  # noqa: PLR2004 - where MB read better

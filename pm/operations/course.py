@@ -3,14 +3,14 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from admission import Admitted, Problem, Refused, Undecided
 from admission import Warning as Notice
 from pm import __version__
-from pm.atomic import read_json, write_json
+from pm.atomic import disk_error, read_stored, write_json
 from pm.errors import PmError
 from pm.index import Terms
 from pm.names import canonical_key, leaf
@@ -135,25 +135,9 @@ def changing(course: Course, work: Callable[[], Result]) -> Receipt:
             if recovered.outcome != "nothing":
                 course.note(_recovered(recovered.outcome, recovered.operation, recovered.details))
             sweep(course.places)
-            course.know(sequence=_next_sequence(course.places))
-            return work()
+            return _numbered(course, work)
 
-    with _hearing_again():
-        return _stored(course, _ended(course, locked))
-
-
-@contextmanager
-def _hearing_again() -> Iterator[None]:
-    """Hear Ctrl-C afterwards as before: from the commit on nobody does."""
-    import signal
-    import threading
-
-    heard = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    finally:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, heard)
+    return _stored(course, _ended(course, locked))
 
 
 def trying(course: Course, work: Callable[[], Result]) -> Receipt:
@@ -169,7 +153,7 @@ def trying(course: Course, work: Callable[[], Result]) -> Receipt:
 def looking(course: Course, work: Callable[[], Result]) -> Receipt:
     """Do work that changes nothing and stores no receipt."""
     result = _ended(course, work)
-    return build(course.operation, result, finished_at=datetime.now(UTC))
+    return _to_be_said(build(course.operation, result, finished_at=datetime.now(UTC)))
 
 
 def inspecting(course: Course, work: Callable[[], Result]) -> Receipt:
@@ -178,17 +162,33 @@ def inspecting(course: Course, work: Callable[[], Result]) -> Receipt:
 
 
 def _ended(course: Course, work: Callable[[], Result]) -> Result | PmError:
+    from pm.stopping import hear_again, too_late
+
+    hear_again()
     try:
-        return work()
+        try:
+            return work()
+        finally:
+            # however it ended, that is what will be told
+            too_late()
     except PmError as error:
         return error
     except OSError as error:
-        from pm.atomic import disk_error
-
         # a disk can fail at any call: whoever knows a better word for it has said it already
         return disk_error(error, course.places.state)
-    except KeyboardInterrupt:
-        return PmError("interrupted", f"`{course.operation.name}` was stopped; nothing was changed")
+    except KeyboardInterrupt as stopped:
+        return _stopped(course, str(stopped))
+
+
+def _stopped(course: Course, signal: str) -> PmError:
+    if course.places.journal.exists():
+        consequence = "the next command that changes something undoes what it had begun"
+    elif course.operation.name == "gc":
+        consequence = "what it had deleted by then is gone, and nobody needs it"
+    else:
+        consequence = "nothing was changed"
+    by = f" by {signal}" if signal else ""
+    return PmError("interrupted", f"`{course.operation.name}` was stopped{by}; {consequence}")
 
 
 def _stored(course: Course, result: Result | PmError) -> Receipt:
@@ -199,12 +199,20 @@ def _stored(course: Course, result: Result | PmError) -> Receipt:
     if course.evidence:
         course.know(facts=FactsFile(facts_name(course.operation.id), text_digest(course.evidence)))
     receipt = build(course.operation, result, finished_at=datetime.now(UTC))
-    kept = tuple(numbers(course.places))
     try:
+        kept = tuple(numbers(course.places))
         store(receipt, course.places.receipts, facts=course.evidence, kept_generations=kept)
-    except PmError as error:
-        warning = Warning("receipt-not-stored", f"this receipt is stored nowhere: {error.message}")
-        return receipt._replace(warnings=(*receipt.warnings, warning))
+    except (PmError, OSError) as error:
+        told = error if isinstance(error, PmError) else disk_error(error, course.places.receipts, verb="used")
+        warning = Warning("receipt-not-stored", f"this receipt is stored nowhere: {told.message}")
+        receipt = receipt._replace(warnings=(*receipt.warnings, warning))
+    return _to_be_said(receipt)
+
+
+def _to_be_said(receipt: Receipt) -> Receipt:
+    from pm.stopping import only_to_be_said
+
+    only_to_be_said()
     return receipt
 
 
@@ -284,9 +292,26 @@ def _consents(situation: Situation) -> tuple[Consent, ...]:
 # -- housekeeping
 
 
+def _numbered(course: Course, work: Callable[[], Result]) -> Result:
+    """Do work under the next number; on a full disk, what makes room gets its number afterwards."""
+    try:
+        course.know(sequence=_next_sequence(course.places))
+    except PmError as error:
+        if error.code != "no-space" or course.operation.name not in _MAKING_ROOM:
+            raise
+        result = work()
+        with suppress(PmError):  # whatever went is gone, and is told
+            course.know(sequence=_next_sequence(course.places))
+        return result
+    return work()
+
+
+_MAKING_ROOM = ("gc",)
+
+
 def _next_sequence(places: Places) -> int:
     file = places.locks / "sequence.json"
-    last = read_json(file)
+    last = read_stored(file)
     number = last + 1 if isinstance(last, int) else 1
     write_json(file, number)
     return number

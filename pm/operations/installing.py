@@ -14,13 +14,14 @@ from pm.operations.candidates import Candidate, announced_source, in_place_of, r
 from pm.operations.course import Course, Result
 from pm.operations.provided import note_imports
 from pm.operations.sources import remove_if_empty, staged
-from pm.operations.standing import again
+from pm.operations.standing import again, is_running
 from pm.operations.sweeping import staging
 from pm.operations.trees import (
     discard,
     forget_tree,
     keep_tree,
     keep_what_is_lost,
+    kept_tree,
     placed,
     recorded_tree,
 )
@@ -31,6 +32,8 @@ from pm.records import Member
 from pm.selection import own_names
 from pm.situation import Situation, Wishes, member_of, observed, with_member
 from pm.transaction import Replacement
+from pm.trees import tree_digest
+from pm.verification import changed_trees
 
 
 class Terms(NamedTuple):
@@ -53,10 +56,41 @@ def install(course: Course, source: str, terms: Terms, wishes: Wishes) -> Result
     ):
         course.learn(situation)
         candidate = announced_source(course, taken, situation)
+        same = not terms.force and _is_there_already(situation, candidate)
         return (
-            refusal_of_place(candidate, force=terms.force)
+            refusal_of_place(candidate, force=terms.force or same)
+            or (_unchanged(course, situation, candidate, terms) if same else None)
             or _Installation(course, situation, candidate, terms).result()
         )
+
+
+def _is_there_already(situation: Situation, candidate: Candidate) -> bool:
+    """Say whether just these files were put there by an earlier installation, and nobody has changed them since."""
+    if candidate.old is None:
+        return False
+    digest = tree_digest(candidate.staged.folder)
+    there = member_of(candidate.old, ())._replace(tree_digest=digest)
+    return (
+        recorded_tree(situation.places, candidate.place) == digest
+        and kept_tree(situation.places, digest).is_dir()
+        and not any(changed_trees(situation.places, (there,)))
+    )
+
+
+def _unchanged(course: Course, situation: Situation, candidate: Candidate, terms: Terms) -> Done | None:
+    """Say that what was asked for is so already; `None` if the plugin is still to be switched on."""
+    found = candidate.old
+    if found is None or (terms.enable and not is_running(situation, found)):
+        return None
+    course.judged(situation, situation.members)
+    if not any(in_place_of(member, candidate.key) for member in situation.here.enabled.members):
+        _note_switched_off(course, candidate.key)
+    return Done("unchanged")
+
+
+def _note_switched_off(course: Course, key: str) -> None:
+    message = f"`{key}` is installed and switched off; whether it fits was not asked"
+    course.note(Problem("not-enabled", message, hint=f"`hermes plugins enable {key}` asks and switches it on"))
 
 
 class _Installation:
@@ -110,10 +144,7 @@ class _Installation:
             return self._kept(Refused(reasons))
         if not self._course.operation.dry_run:
             self._put()
-        message = f"`{key}` is installed and switched off; whether it fits was not asked"
-        self._course.note(
-            Problem("not-enabled", message, hint=f"`hermes plugins enable {key}` asks and switches it on")
-        )
+        _note_switched_off(self._course, key)
         return Done("admitted")
 
     def _put(self) -> None:
@@ -133,7 +164,7 @@ class _Installation:
             replacements = self._place(digest)
             yield digest, replacements
         finally:
-            discard(replacements)
+            discard(self._course.places, replacements)
             forget_tree(self._course.places, digest)
             for folder in missing:
                 remove_if_empty(folder)

@@ -1,6 +1,7 @@
 """Switch a plugin off, or remove it: always possible, without resolving, without a network, whatever state it is in."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from pm.generations import (
     consents_left,
     contents_after,
     next_number,
+    numbers,
     prepare,
     select,
 )
@@ -29,12 +31,13 @@ from pm.operations.admitting import constraints_later, selected
 from pm.operations.course import Course, Result, plugin_of, shadowed, standing, tools
 from pm.operations.finding import find_plugin
 from pm.operations.trees import discard, emptied, keep_what_is_lost, recorded_tree
-from pm.places import working_folder
+from pm.places import Places, working_folder
 from pm.reading.discovery import Found, find_plugins
 from pm.reading.settings import Selection
 from pm.reading.stored import Rules
-from pm.receipts.receipt import Done, Plugin
-from pm.records import Member, Record, read_selected
+from pm.receipts.receipt import Done, InvalidReceipt, Plugin
+from pm.receipts.store import list_receipts, load
+from pm.records import Member, Record, read_record, read_selected
 from pm.selection import Enabled, enabled_plugins, own_names, read_selection, selecting, selections
 from pm.situation import Wishes, member_of, observed, sources_of, union_of, without
 from pm.sources import Sources
@@ -63,7 +66,13 @@ def disable(course: Course, word: str) -> Result:
 
 def remove(course: Course, word: str, wishes: Wishes) -> Result:
     """Remove a plugin from this profile: folder, every mention in the config, and what only it needed."""
-    leaver = _leaver(course, word)
+    try:
+        leaver = _leaver(course, word)
+    except PmError as error:
+        if error.code != "unknown-plugin" or not _was_here(course, word):
+            raise
+        course.know(plugin=Plugin(key=word, name=word, profile=course.places.profile))
+        return Done("unchanged")
     edits = _edits(course, leaver, Remove(leaver.key, leaver.names, leaver.staying))
     removes_folder = leaver.folder is not None
     if leaver.found is not None and not removes_folder:
@@ -83,7 +92,7 @@ def remove(course: Course, word: str, wishes: Wishes) -> Result:
         _commit(course, leaver, prepared, edits, consents=consents_left(record.consents, lock))
         return Done("removed", prepared.lock)
     finally:
-        discard(trees)
+        discard(course.places, trees)
 
 
 class _Leaver(NamedTuple):
@@ -151,11 +160,31 @@ def _leaver(course: Course, word: str) -> _Leaver:
     return leaver
 
 
+def _was_here(course: Course, word: str) -> bool:
+    """Say whether a plugin of this key was in this profile, as far as records and receipts tell: it is gone already."""
+    profile = course.places.profile
+    return any(same_key(key, word) and profile in profiles for key, profiles in _once_here(course.places))
+
+
+def _once_here(places: Places) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the keys and profiles of all plugins that records and receipts tell of, as far as these can be read."""
+    for number in set(numbers(places)):
+        with suppress(PmError):
+            yield from ((member.key, member.profiles) for member in read_record(places, number).members)
+    for stored in list_receipts(places.receipts):
+        with suppress(PmError, InvalidReceipt):
+            receipt = load(stored.path) if stored.operation == "install" else None
+            if receipt is not None and receipt.plugin is not None and receipt.outcome == "admitted":
+                yield receipt.plugin.key, (receipt.plugin.profile,)
+
+
 def _record(course: Course) -> Record | None:
     """Return the selected generation's record; without a readable one the plugin goes all the same."""
     try:
         return read_selected(course.places)
     except PmError as error:
+        if error.code != "drift":  # what the disk does not give now is not lost
+            raise
         message = f"{error.message}, so the selected generation stays as it is"
         course.note(Problem("record-unreadable", message, error.file, hint="`hermes pm init` makes a new generation"))
         return None

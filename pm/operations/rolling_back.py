@@ -7,7 +7,6 @@ from typing import NamedTuple
 from admission import Problem
 from pm.config_edit import Change, Disable, Enable, Set
 from pm.cores import core_from_json
-from pm.environments import check_environment
 from pm.errors import PmError
 from pm.generations import Edits, apply, numbers, pointer_to
 from pm.interpreter import describe_interpreter
@@ -24,7 +23,7 @@ from pm.receipts.receipt import Done
 from pm.records import Member, Record, read_record
 from pm.selection import Profile, enabled_plugins, read_profiles, read_selection, selecting
 from pm.transaction import Replacement
-from pm.verification import changed_trees
+from pm.verification import changed_trees, differences
 
 
 def roll_back(course: Course, number: int | None, *, agreed: bool) -> Result:
@@ -81,7 +80,7 @@ def _check(course: Course, target: Record, moved: Sequence[tuple[Member, str | N
     if not folder.is_dir():
         raise PmError("drift", f"the environment of generation {target.generation} is gone", file=str(folder))
     interpreter = describe_interpreter(Path(target.interpreter), course.places.cache)
-    faults = [fault for fault in check_environment(folder, target.lock, interpreter) if fault.code == "drift"]
+    faults = differences(folder, target.lock, interpreter)
     if faults:
         message = f"generation {target.generation} is not what it was: {faults[0].message}"
         raise PmError("drift", message, file=str(folder), hint="take another one, or stay")
@@ -189,4 +188,4 @@ def _go(
             edits = edits._replace(trees=(*trees, *kept))
             apply(places, edits, pointer_to(places, target), operation="rollback")
     finally:
-        discard(trees)
+        discard(places, trees)

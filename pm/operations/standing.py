@@ -35,10 +35,11 @@ def is_running(situation: Situation, found: Found, members: Sequence[Member] | N
     """
     enabled = any(member.key == found.key for member in situation.here.enabled.members)
     record = situation.record
+    here = [old for old in record.members if situation.places.profile in old.profiles] if record is not None else []
     return (
         enabled
         and record is not None
-        and any(same_key(old.key, found.key) and situation.places.profile in old.profiles for old in record.members)
+        and any(same_key(old.key, found.key) and found.lies_at(old.root) for old in here)
         and found.declaration.fit
         and record.fingerprint == situation.constraints(situation.members if members is None else members).fingerprint
     )

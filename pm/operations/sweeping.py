@@ -49,10 +49,12 @@ def sweep(places: Places) -> None:
 
 def _half_written(places: Places) -> Iterator[Path]:
     """Yield what a process that is gone was writing; looks write receipts, and wait for nobody."""
-    for folder in (places.state, places.generations, places.trees, places.wheels, places.receipts, places.locks):
+    wheels = (path for path in _inside(places.wheels) if path.is_dir())
+    folders = (places.state, places.generations, places.trees, places.wheels, *wheels, places.receipts, places.locks)
+    for folder in folders:
         for path in _inside(folder):
             match = _HALF_WRITTEN.fullmatch(path.name)
-            if match is not None and not _is_alive(int(match["process"])):
+            if match is not None and not is_alive(int(match["process"])):
                 yield path
 
 
@@ -87,7 +89,8 @@ def _unrecorded(places: Places) -> list[int]:
     return sorted(alone - used)
 
 
-def _is_alive(process: int) -> bool:
+def is_alive(process: int) -> bool:
+    """Say whether a process is still there, or another one that got its number."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):

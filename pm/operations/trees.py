@@ -10,7 +10,7 @@ from filecmp import cmp
 from pathlib import Path
 
 from admission import Problem
-from pm.atomic import read_json
+from pm.atomic import read_stored
 from pm.errors import PmError
 from pm.operations.course import Course
 from pm.places import Places
@@ -18,10 +18,12 @@ from pm.transaction import Replacement
 from pm.trees import LEFT_OUT_FILES, LEFT_OUT_FOLDERS, LEFT_OUT_SUFFIXES, copy_plugin, tree_digest, tree_entries
 
 _INSTALLED = "installed.json"
+# no part of a plugin's tree, and still what somebody made there and works with: an environment of the plugin's own
+_NOBODYS = LEFT_OUT_FOLDERS - {".venv"}
 
 
 def keep_tree(places: Places, folder: Path) -> str:
-    """Keep a copy of what belongs to a plugin by its digest, and return the digest.
+    """Keep a copy of what belongs to a plugin by its digest, and return the digest; whoever names it flushes it.
 
     Raise `PmError` (`unsafe-archive`, `no-space`, `not-writable`).
     """
@@ -70,11 +72,22 @@ def emptied(places: Places, folder: Path, *, recorded: str) -> tuple[Replacement
     return (Replacement(folder, tree=stage), noted(places, {folder: ""}))
 
 
-def discard(replacements: Iterable[Replacement]) -> None:
-    """Remove staged folders that no transaction has taken."""
+def discard(places: Places, replacements: Iterable[Replacement]) -> None:
+    """Remove staged folders that no transaction has taken, and the bytecode of the plugins whose files were replaced.
+
+    Python takes a module of the same size and second for the one that it has compiled before.
+    """
     for replacement in replacements:
         if replacement.tree is not None:
             shutil.rmtree(replacement.tree, ignore_errors=True)
+        if replacement.content is None:
+            _forget_bytecode(places, replacement.path)
+
+
+def _forget_bytecode(places: Places, folder: Path) -> None:
+    for spelling in {os.path.abspath(folder), os.path.realpath(folder)}:  # noqa: PTH100 - a linked home is both
+        for kept in places.bytecodes.glob("*"):
+            shutil.rmtree(kept / spelling.lstrip(os.sep), ignore_errors=True)
 
 
 def recorded_tree(places: Places, folder: Path, known: str = "") -> str:
@@ -88,7 +101,7 @@ def kept_digests(places: Places) -> frozenset[str]:
 
 
 def _installed(places: Places) -> dict[str, str]:
-    value = read_json(places.trees / _INSTALLED)
+    value = read_stored(places.trees / _INSTALLED)
     rows = value.items() if isinstance(value, dict) else ()
     return {_spelled(Path(folder)): str(digest) for folder, digest in rows}
 
@@ -155,7 +168,7 @@ def own_files(places: Places, folder: Path, recorded: str | None) -> list[str]:
     if kept is None or not kept.is_dir() or not folder.is_dir():
         return []
     theirs = {entry.path for entry in tree_entries(kept)}
-    return sorted(path for path in _paths(folder, LEFT_OUT_FOLDERS) if not _is_left(path) and path not in theirs)
+    return sorted(path for path in _paths(folder, _NOBODYS) if not _is_left(path) and path not in theirs)
 
 
 def _paths(folder: Path, besides: Collection[str] = ()) -> Iterator[str]:

@@ -1,16 +1,18 @@
 """Say whether the selected generation is what was recorded, by content and not by appearance."""
 
+from contextlib import suppress
 from pathlib import Path
 
-from admission import Reason, Step
+from admission import Problem, Reason, Step
 from pm.contents import Fault
 from pm.errors import PmError
+from pm.generations import numbers
 from pm.interpreter import describe_interpreter
 from pm.operations.course import Course, Result, plugin_of, standing, tools
 from pm.operations.standing import drift_of
 from pm.receipts.receipt import Done
-from pm.records import Record, read_selected
-from pm.verification import changed_trees, differences
+from pm.records import Record, read_record, read_selected
+from pm.verification import Hashes, changed_trees, differences
 
 SHOWN = 50
 """Differences that a receipt names."""
@@ -19,10 +21,12 @@ SHOWN = 50
 def verify(course: Course) -> Result:
     """Compare environment and plugin folders with the record; a difference is `drift`, and `repair` builds anew.
 
-    Raise `PmError` (`not-admitted`) if there is no generation.
+    Earlier generations are compared too, and warned of. Raise `PmError` (`not-admitted`) if there is no generation.
     """
     record = selected(course)
-    environment = [_reason(fault) for fault in found(course, record)]
+    hashes: Hashes = {}
+    environment = [_reason(fault) for fault in found(course, record, hashes)]
+    _note_others(course, record, hashes)
     trees = [_reason(fault, _OF_A_PLUGIN) for fault in changed_trees(course.places, record.members)]
     reasons = [*environment, *trees]
     if not reasons:
@@ -32,6 +36,23 @@ def verify(course: Course) -> Result:
     # the last step puts an environment right; a plugin's folder is not touched by it
     steps = () if environment else (Step("retry", "", "compare again", when="the plugin's files are as they were"),)
     return Done("drift", reasons=tuple(shown), steps=steps)
+
+
+def _note_others(course: Course, record: Record, hashes: Hashes) -> None:
+    """Warn of earlier generations that are not what they were: files that were edited in one are edited in others."""
+    judged = {record.environment}
+    for number in sorted(set(numbers(course.places)), reverse=True):
+        with suppress(PmError):  # one without a record or an interpreter cannot be gone back to anyway
+            other = read_record(course.places, number)
+            folder = course.places.generation(other.environment)
+            if other.environment in judged or not folder.is_dir():
+                continue
+            judged.add(other.environment)
+            interpreter = describe_interpreter(Path(other.interpreter), course.places.cache)
+            faults = differences(folder, other.lock, interpreter, hashes)
+            if faults:
+                more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+                course.note(Problem("generation-damaged", f"generation {number}: {faults[0].message}{more}"))
 
 
 _OF_A_PLUGIN = "`hermes plugins install --force` with its source puts the plugin's files in place again"
@@ -59,7 +80,7 @@ def selected(course: Course) -> Record:
     return record
 
 
-def found(course: Course, record: Record) -> list[Fault]:
+def found(course: Course, record: Record, hashes: Hashes | None = None) -> list[Fault]:
     """Return by what the environment is not as it was recorded."""
     folder = course.places.generation(record.environment)
     with course.phase("verify", "comparing every file"):
@@ -69,5 +90,5 @@ def found(course: Course, record: Record) -> list[Fault]:
         if gone is not None and not Path(record.interpreter).exists():
             return [Fault("drift", gone.message)]
         interpreter = describe_interpreter(Path(record.interpreter), course.places.cache)
-        faults = differences(folder, record.lock, interpreter)
+        faults = differences(folder, record.lock, interpreter, hashes)
         return [Fault("drift", gone.message)] if gone is not None and not faults else faults

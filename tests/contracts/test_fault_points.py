@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -101,16 +102,17 @@ def test_when_uv_dies_or_cannot_write_an_operation_has_happened_or_says_that_it_
     )
 
 
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("staging", ["install", "disable", "remove", "rollback"], indirect=True)
-def test_stopped_by_ctrl_c_an_operation_has_happened_or_says_that_it_has_not(staging: Staging, step: int) -> None:
-    operation = staging.operation
-    expected = [
-        Ending(status=3, happened=False, again=operation.gist),
-        Ending(status=0, happened=True, again=operation.again),
-    ]
-    found = {}
-    for point in staging.points[step // 2 :: step]:
-        staging.restore()
-        found[str(point)] = ending(staging, staging.interrupt(point))
-    assert {point: end for point, end in found.items() if end not in expected} == {}
+def test_what_cannot_be_read_now_is_not_taken_for_empty_and_written_over(tmp_path: Path, wheels: Path) -> None:
+    home = new_home(tmp_path / "home", wheels=wheels)
+    home.install(home.plugin("ash", "demo-colors"))
+    installed = home.state / "trees" / "installed.json"
+    written = installed.read_bytes()
+    installed.unlink()
+    installed.mkdir()
+    answer = home.install(home.plugin("birch", "demo-socket"))
+    assert (answer.gist, home.admitted, installed.is_dir()) == ("3 failed not-writable", ["ash in default"], True)
+    installed.rmdir()
+    installed.write_bytes(written)
+    assert home.install(home.work / "birch").gist == "0 admitted"
+    assert sorted(json.loads(installed.read_text())) == [str(home.path / "plugins" / name) for name in ("ash", "birch")]
+    assert leftovers(home) == ()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import pytest
 
-from fixtures.faults import OPERATIONS, Point, Staging, held, leftovers
+from fixtures.faults import MORE_OPERATIONS, OPERATIONS, Point, Staging, held, leftovers
 from fixtures.homes import new_home
 from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
 
@@ -62,8 +65,11 @@ def aftermath(staging: Staging) -> Aftermath:
     return Aftermath(happened, again, locks, start, mended, left, done, verified, leftovers(home))
 
 
-def surprises(staging: Staging, kill: Callable[[Point], object], points: Iterable[Point]) -> dict[str, Aftermath]:
-    """Kill an operation at some points, each time from the beginning; return what should not have come of it."""
+When = TypeVar("When", Point, float)
+
+
+def surprises(staging: Staging, kill: Callable[[When], object], points: Iterable[When]) -> dict[str, Aftermath]:
+    """Kill an operation at points or moments, each time from the beginning; return what should not have come of it."""
     operation = staging.operation
     expected = [Aftermath(happened=False, again=operation.gist), Aftermath(happened=True, again=operation.again)]
     found = {}
@@ -84,3 +90,32 @@ def test_killed_at_any_point_an_operation_has_happened_or_not(staging: Staging, 
 @pytest.mark.parametrize("staging", ["first install", "install", "remove", "repair"], indirect=True)
 def test_when_everything_dies_while_uv_builds_nothing_has_happened(staging: Staging, step: int) -> None:
     assert surprises(staging, staging.kill_everything, staging.points_of_uv[step // 2 :: step]) == {}
+
+
+def drawn(chance: random.Random, count: int, names: Sequence[str]) -> dict[str, list[float]]:
+    """Draw operations, and for each time the part of its duration after which it is killed."""
+    parts: dict[str, list[float]] = {}
+    for _ in range(count):
+        parts.setdefault(chance.choice(names), []).append(chance.random())
+    return parts
+
+
+@pytest.mark.parametrize(
+    ("count", "names"),
+    [
+        pytest.param(6, ["install"], id="6 kills of install"),
+        pytest.param(300, list(OPERATIONS | MORE_OPERATIONS), id="300 kills", marks=pytest.mark.slow),
+    ],
+)
+def test_killed_at_a_random_moment_an_operation_has_happened_or_not(
+    count: int, names: list[str], tmp_path: Path, wheels: Path, require_tool: Callable[[str], Path]
+) -> None:
+    seed = int(os.environ.get("SEED", time.time_ns() % 1_000_000))
+    print(f"SEED={seed}")  # noqa: T201 - pytest shows it if this fails
+    wrong = {}
+    for name, parts in drawn(random.Random(seed), count, names).items():
+        home = new_home(tmp_path / name / "home", wheels=wheels)
+        staging = Staging(home, (OPERATIONS | MORE_OPERATIONS)[name], require_tool("strace"))
+        seconds = staging.seconds()
+        wrong[name] = surprises(staging, staging.kill_after, [part * seconds for part in parts])
+    assert {name: found for name, found in wrong.items() if found} == {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,10 +59,20 @@ def random_words(home: Home, chance: random.Random) -> tuple[str, ...]:
     )
 
 
-def work(home: Home, seed: int, seconds: float) -> list[str]:
-    """Issue one command after the other; return what a user should never see."""
+class Work(NamedTuple):
+    """What came of one command after the other."""
+
+    receipts: list[dict[str, Any]]
+    """Of those that held the install lock."""
+    odd: list[str]
+    """What a user should never see."""
+
+
+def work(home: Home, seed: int, seconds: float) -> Work:
+    """Issue one command after the other."""
     chance = random.Random(seed)
     end = time.monotonic() + seconds
+    receipts = []
     odd = []
     while time.monotonic() < end:
         words = random_words(home, chance)
@@ -70,7 +80,9 @@ def work(home: Home, seed: int, seconds: float) -> list[str]:
         stdout, stderr = process.communicate(timeout=120)
         if "Traceback" in stderr or not is_expected(words, process.returncode, stdout):
             odd.append(f"{' '.join(words)}: {process.returncode}\n{stdout}\n{stderr}")
-    return odd
+        elif words[0] != "run" and json.loads(stdout)["sequence"]:
+            receipts.append(json.loads(stdout))
+    return Work(receipts, odd)
 
 
 def is_expected(words: tuple[str, ...], status: int, stdout: str) -> bool:
@@ -121,11 +133,9 @@ def is_selected(receipt: Mapping[str, Any]) -> bool:
     return bool(generation["after"]) and generation["after"] != generation["before"]
 
 
-def stored_receipts(home: Home) -> list[dict[str, Any]]:
-    """Return the receipts of all that held the install lock, in the order in which they held it."""
-    files = [path for path in home.state.glob("receipts/2*.json") if not path.name.endswith(".facts.json")]
-    receipts = [json.loads(path.read_text()) for path in files]
-    return sorted((one for one in receipts if one["sequence"]), key=lambda one: int(one["sequence"]))
+def in_sequence(receipts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return receipts in the order in which their operations held the install lock."""
+    return sorted(receipts, key=lambda one: int(one["sequence"]))
 
 
 def found(home: Home) -> Model:
@@ -140,9 +150,9 @@ def found(home: Home) -> Model:
 @pytest.mark.parametrize("seconds", [8, pytest.param(60, marks=pytest.mark.slow)])
 def test_the_receipts_in_their_sequence_explain_what_many_processes_did(home: Home, seconds: float) -> None:
     with ThreadPoolExecutor(PROCESSES) as pool:
-        odd = list(pool.map(lambda seed: work(home, seed, seconds), range(PROCESSES)))
-    assert odd == [[]] * PROCESSES
-    receipts = stored_receipts(home)
+        works = list(pool.map(lambda seed: work(home, seed, seconds), range(PROCESSES)))
+    assert [one.odd for one in works] == [[]] * PROCESSES
+    receipts = in_sequence(receipt for one in works for receipt in one.receipts)
     assert [receipt["sequence"] for receipt in receipts] == list(range(1, len(receipts) + 1))
     explained = replay(receipts)
     assert found(home) == explained._replace(members={})

@@ -37,7 +37,7 @@ def traced(crowd: Home, require_tool: Callable[[str], Path], tmp_path: Path) -> 
 
     def run(*words: str | Path) -> tuple[int, list[str]]:
         log = tmp_path / "calls"
-        under = [require_tool("strace"), "-f", "-qq", "-o", log, "-e", TRACED, "-e", "signal=none"]
+        under: list[str | Path] = [require_tool("strace"), "-f", "-qq", "-o", log, "-e", TRACED, "-e", "signal=none"]
         process = crowd.start(*words, "--json", under=under)
         process.communicate(timeout=120)
         calls = [line for line in log.read_text().splitlines() if "resumed>" not in line]

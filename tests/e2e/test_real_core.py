@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from uv import find_uv_bin
 
 from fixtures.homes import UNTOUCHED_BY_REFUSALS, Answer, Home, snapshot
+from fixtures.running import as_somebody
 
 pytestmark = [pytest.mark.real_index, pytest.mark.slow]
 
@@ -29,6 +31,13 @@ missing = {name: list(feature_missing(name)) for name in features}
 for name in features:
     ensure(name, prompt=False)
 print(json.dumps({"mem0": mem0.__file__, "missing": missing}))
+"""
+
+# The host's own installer, which takes uv if it finds one on the PATH, and else makes itself a pip.
+INSTALLER = """
+import sys
+from hermes_cli.tools_config import _pip_install
+print(_pip_install(sys.argv[1:2]).returncode)
 """
 
 
@@ -117,6 +126,50 @@ def test_inside_of_the_generation_the_host_misses_nothing_and_installs_nothing(f
     assert f"Install directory: {site}" in version.stdout.splitlines()
     assert snapshot(home.generation) == before
     assert home.ask("plugins", "check").gist == "0 ready"
+
+
+@pytest.mark.parametrize(
+    ("tools", "package", "said"),
+    [
+        ("with uv", "idna", ""),
+        ("with uv", "toml", "`toml` was"),
+        ("without uv", "idna", "`pip`, `setuptools` were"),
+        ("without uv", "toml", "`pip`, `setuptools`, `toml` were"),
+    ],
+)
+def test_what_the_hosts_own_installer_adds_is_named_at_the_next_start_and_goes_with_a_repair(
+    another: Callable[[str], Home], tools: str, package: str, said: str
+) -> None:
+    home = another("installer")
+    home.ask("pm", "init", "--python", "3.11")
+    before = snapshot(home.generation)
+    installed = home.say("run", "--", "python", "-c", INSTALLER, package, PATH=PATHS[tools])
+    assert (installed.status, installed.stdout) == (0, "0\n")
+    told = f"hermes: {said} added to generation 1 since it was built; `hermes pm repair` builds it again\n"
+    assert home.say("run", "--", "true").stderr == (told if said else "")
+    checked, verified = home.ask("plugins", "check"), home.ask("pm", "verify")
+    assert (checked.status, verified.status, snapshot(home.generation) == before) == (
+        (1, 1, False) if said else (0, 0, True)
+    )
+    named = [reason["package"] for reason in verified.value["reasons"]]
+    assert named == [name for name in ("pip", "setuptools", "toml") if f"`{name}`" in said]
+    assert home.ask("pm", "repair").gist == ("0 repaired" if said else "0 unchanged")
+    assert home.say("run", "--", "true").stderr == ""
+
+
+PATHS = {"without uv": "/usr/bin:/bin", "with uv": f"{find_uv_bin().rpartition('/')[0]}:/usr/bin:/bin"}
+
+
+@pytest.mark.parametrize("tools", ["with uv", "without uv"])
+def test_whoever_has_no_rights_of_root_adds_nothing(
+    another: Callable[[str], Home], require_tool: Callable[[str], Path], tools: str
+) -> None:
+    home = another("no-rights")
+    home.ask("pm", "init")
+    before = snapshot(home.generation)
+    words = ("run", "--", "python", "-c", INSTALLER, "toml")
+    assert as_somebody(home, require_tool, *words, PATH=PATHS[tools]).stdout != "0\n"
+    assert (snapshot(home.generation), home.ask("plugins", "check").gist) == (before, "0 ready")
 
 
 def test_a_plugin_that_needs_newer_websockets_than_the_core_pins_is_refused(furnished: Furnished) -> None:

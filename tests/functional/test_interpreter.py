@@ -76,7 +76,7 @@ def test_an_interpreter_is_described_as_it_describes_itself(tmp_path: Path, vers
 def test_an_interpreter_that_is_too_old_says_what_it_is(tmp_path: Path) -> None:
     python = installed("3.10") / "bin" / "python"
     assert refused(lambda: describe_interpreter(python, tmp_path)) == (
-        "python-version",
+        "no-interpreter",
         f"`{python}` is not a usable Python 3.11 or newer: it is Python {python.parent.parent.name}",
         "",
     )
@@ -166,7 +166,7 @@ def test_a_cache_that_cannot_be_written_is_no_fault(tmp_path: Path) -> None:
 def test_a_program_that_is_no_usable_python_is_refused(tmp_path: Path, text: str, said: str) -> None:
     python = script(tmp_path / "python", text)
     assert refused(lambda: describe_interpreter(python, tmp_path / "cache")) == (
-        "python-version",
+        "no-interpreter",
         f"`{python}` is not a usable Python 3.11 or newer: {said}",
         "",
     )
@@ -178,9 +178,9 @@ def test_a_path_that_cannot_be_started_is_refused(tmp_path: Path) -> None:
         refused(partial(describe_interpreter, tmp_path / name, tmp_path / "cache")) for name in ("text", ".", "gone")
     ]
     assert said == [
-        ("python-version", f"`{tmp_path}/text` cannot be started: Permission denied", ""),
-        ("python-version", f"`{tmp_path}` cannot be started: Permission denied", ""),
-        ("python-version", f"the interpreter `{tmp_path}/gone` cannot be read: No such file or directory", ""),
+        ("no-interpreter", f"`{tmp_path}/text` cannot be started: Permission denied", ""),
+        ("no-interpreter", f"`{tmp_path}` cannot be started: Permission denied", ""),
+        ("no-interpreter", f"the interpreter `{tmp_path}/gone` cannot be read: No such file or directory", ""),
     ]
 
 
@@ -207,7 +207,7 @@ def test_without_a_request_it_is_the_managers_own_if_the_core_admits_it(tmp_path
 @pytest.mark.parametrize("request_", ["3.99", ">=3.99", "3.99.1", "pypy3.99", "no such thing", "==3.99.*"])
 def test_a_request_that_nothing_satisfies_is_refused(tmp_path: Path, alone: Path, request_: str) -> None:
     assert refused(lambda: find_interpreter(request_, "", tmp_path / "cache")) == (
-        "python-version",
+        "no-interpreter",
         f"no installed Python satisfies `{request_}`",
         "install one, or name its path with `--python PATH` (`pm.python` in config.yaml)",
     )
@@ -216,7 +216,7 @@ def test_a_request_that_nothing_satisfies_is_refused(tmp_path: Path, alone: Path
 
 def test_a_core_that_no_installed_python_suits_is_refused(tmp_path: Path, alone: Path) -> None:
     said = refused(lambda: find_interpreter("", ">=3.99", tmp_path / "cache"))
-    assert (said[:2], list(alone.iterdir())) == (("python-version", "no installed Python satisfies `>=3.99`"), [])
+    assert (said[:2], list(alone.iterdir())) == (("no-interpreter", "no installed Python satisfies `>=3.99`"), [])
 
 
 def test_a_path_is_taken_as_it_is(tmp_path: Path, alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:

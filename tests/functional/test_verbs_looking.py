@@ -146,6 +146,7 @@ def test_the_status_is_what_other_programs_rely_on(shared: Home) -> None:
             }
         ],
         "restart_required": False,
+        "restart_reasons": [],
         "home": str(shared.path),
         "profile": "default",
         "interrupted": False,

@@ -98,3 +98,11 @@ def test_a_python_that_is_named_no_longer_is_chosen_anew(home: Home) -> None:
     answer = home.ask("pm", "init")
     assert answer.gist == "0 admitted"
     assert home.ask("pm", "init").gist == "0 unchanged"
+
+
+def test_a_python_that_is_not_there_is_a_failure_and_no_refusal(home: Home) -> None:
+    home.install(home.plugin("ash", "demo-colors"))
+    home.config.write_text(home.config.read_text().replace("pm:\n", 'pm:\n  python: "/nowhere/python3.12"\n'))
+    answers = [home.ask(*words).gist for words in (("pm", "init"), ("plugins", "check"), ("plugins", "enable", "ash"))]
+    assert answers == ["3 failed no-interpreter"] * 3
+    assert home.ask("plugins", "disable", "ash").gist == "0 disabled"

@@ -35,6 +35,33 @@ def test_an_edit_in_place_is_named_and_not_reproduced(home: Home) -> None:
     assert (module(home, 2).read_bytes(), home.ask("pm", "verify").gist) == (before, "0 verified")
 
 
+def test_an_edit_in_place_is_told_of_every_generation_that_shares_the_file(home: Home) -> None:
+    home.install(NEW)
+    home.install(home.plugin("birch", "demo-transport"))
+    shared = [module(home, number) for number in (1, 2)]
+    assert shared[0].samefile(shared[1])
+    before = shared[0].read_bytes()
+    shared[1].write_bytes(b"#" + before[1:])
+    found = home.ask("pm", "verify")
+    said = "`demo_colors.py` of `demo-colors` was changed"
+    assert (found.gist, found.value["reasons"][0]["message"]) == ("1 drift drift", said)
+    assert [(warning["code"], warning["message"]) for warning in found.value["warnings"]] == [
+        ("generation-damaged", f"generation 1: {said}")
+    ]
+    back = home.ask("pm", "rollback", "1")
+    assert (back.gist, back.value["reasons"][0]["message"]) == (
+        "1 drift drift",
+        f"generation 1 is not what it was: {said}",
+    )
+    assert home.ask("pm", "repair").gist == "0 repaired"
+    after = home.ask("pm", "verify")
+    assert (after.gist, after.warnings, module(home, 3).read_bytes()) == (
+        "0 verified",
+        ["generation-damaged", "generation-damaged"],
+        before,
+    )
+
+
 def test_a_file_that_somebody_put_there_is_named(home: Home) -> None:
     home.install(NEW)
     site = module(home, 1).parent

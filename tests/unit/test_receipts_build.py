@@ -52,6 +52,14 @@ def lock(**versions: str) -> Lock:
     )
 
 
+def demands_of(plugin: str) -> tuple[Demand, ...]:
+    """Return two demands of one plugin."""
+    origin = Origin(Owner("plugin", plugin), "plugin.yaml")
+    return tuple(
+        Demand(Requirement(name="a", specifier=bounds, origin=origin), (f"a{bounds}",)) for bounds in ("<1", ">=1")
+    )
+
+
 def test_a_refusal_becomes_this_receipt() -> None:
     demand = Demand(
         Requirement("websockets", Origin(CHAT, "plugin.yaml", 7, "pip_dependencies"), ">=16", text="websockets >= 16"),
@@ -239,6 +247,16 @@ def test_a_note_of_a_declaration_becomes_a_warning_with_its_place() -> None:
                 "`Chat` cannot be installed: no version of `a` suits it and everything else that is switched on "
                 "(1 more reason below); this was a dry run, nothing was changed"
             ),
+        ),
+        (
+            {"name": "check", "dry_run": True},
+            Refused((Reason("conflict", "", "a", demands=demands_of("ws-chat")),)),
+            "`Chat` does not fit: no version of `a` suits all that it needs by itself",
+        ),
+        (
+            {"name": "check", "dry_run": True, "plugin": None, "argument": ""},
+            Refused((Reason("conflict", "", "a", demands=demands_of("loud")),)),
+            "Hermes does not fit: no version of `a` suits all that `loud` needs by itself",
         ),
         (
             {"name": "update", "plugin": None, "argument": ""},

@@ -74,7 +74,7 @@ RECORD = Record(
     interpreter="/usr/bin/python3",
     target="cpython-3.11.7-linux-x86_64",
     members=(MEMBER, MEMBER._replace(source="bundled", root="", tree_digest="")),
-    selections={"default": {"home": "/home", "config": "sha256:5"}},
+    selections={"default": {"config": "sha256:5"}},
     consents={"allow_build": ["legacy"]},
     exclude_newer="14 days",
     operation="install",
@@ -109,6 +109,18 @@ def drift(call: Callable[[], object]) -> tuple[str, str, str, str]:
 def test_a_record_survives_its_file(places: Places) -> None:
     select(places, RECORD)
     assert (read_record(places, 7), read_selected(places)) == (RECORD, RECORD)
+
+
+def test_a_home_that_was_moved_has_its_plugins_where_it_is_now(places: Places) -> None:
+    homes = {"default": {"home": "/home"}, "work": {"home": "/home/profiles/work"}}
+    elsewhere = MEMBER._replace(root="/home/profiles/work/plugins/mem0", profiles=("work",))
+    project = MEMBER._replace(source="project", root="/home/project/.hermes/plugins/mem0")
+    select(places, RECORD._replace(members=(MEMBER, elsewhere, project), selections=homes))
+    assert [member.root for member in read_record(places, 7).members] == [
+        f"{places.root}/plugins/mem0",
+        f"{places.root}/profiles/work/plugins/mem0",
+        "/home/project/.hermes/plugins/mem0",
+    ]
 
 
 def test_before_the_first_generation_there_is_none(places: Places) -> None:

@@ -1,0 +1,166 @@
+"""A disk that is full and a folder that belongs to somebody else are said to be just that, and nothing was changed."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fixtures.homes import UNTOUCHED_BY_REFUSALS, Home, new_home, snapshot, write_plugin
+from fixtures.running import as_somebody, owned_by
+from fixtures.volumes import Volume
+from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, read_recipe
+
+NOBODY = 65534
+
+
+@pytest.fixture(scope="module")
+def large_shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of wheels, one of which is more than a small file system holds."""
+    folder = tmp_path_factory.mktemp("large")
+    files = {f"large/part{number}.py": f'X = "{os.urandom(1_000_000).hex()}"\n' for number in range(8)}
+    build_recipe(folder, [*read_recipe(DEFAULT_RECIPE), Distribution("large", "1.0", files=files)])
+    return folder
+
+
+@pytest.fixture
+def crowded(tmp_path: Path, large_shelf: Path) -> Home:
+    """Return a home that can have packages that do not fit on a small file system."""
+    return new_home(tmp_path / "home", wheels=large_shelf)
+
+
+NEEDED = r"the build needs \d+\.\d MB in the {name} `HOME/{place}`, \d+\.\d MB more than are free"
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("pm", NEEDED.format(name="cache", place="pm/cache")),
+        ("pm/cache", NEEDED.format(name="cache", place="pm/cache")),
+        # after the download, before the unpacking
+        ("pm/generations", NEEDED.format(name="generations", place="pm/generations")),
+    ],
+    ids=["state", "cache", "generations"],
+)
+def test_a_set_that_does_not_fit_on_the_disk_is_no_space_with_the_bytes_and_its_candidate_is_gone(
+    crowded: Home, require_tool: Callable[[str], Path], place: str, said: str
+) -> None:
+    """Cases disk-full-01 and -03: full is a class of its own, wherever it happens, and nothing is half installed."""
+    with Volume(crowded.path / place, "13m", require_tool) as volume:
+        assert volume.ask(crowded, "plugins", "install", crowded.plugin("ash", "demo-colors"), "--enable").status == 0
+        before = selected(crowded, volume)
+        answer = volume.ask(crowded, "plugins", "install", crowded.plugin("birch", "large"), "--enable")
+        [reason] = answer.value["reasons"]
+        assert (answer.gist, answer.steps, selected(crowded, volume)) == ("3 failed no-space", ["retry birch"], before)
+        assert re.fullmatch(said.replace("HOME", re.escape(str(crowded.path))), reason["message"])
+        assert volume.ask(crowded, "pm", "verify").gist == "0 verified"
+
+
+def selected(home: Home, volume: Volume) -> tuple[dict[str, str], object]:
+    """Return configs, plugin folders and generations, and the pointer."""
+    left_out = ("pm/cache/", "pm/receipts/", "pm/locks/", "pm/wheels/")
+    files = {path: state for path, state in volume.snapshot(home.path).items() if not path.startswith(left_out)}
+    return files, volume.json(home.state / "pointer.json")
+
+
+def test_the_folder_for_temporary_files_may_be_as_small_as_it_likes(
+    crowded: Home, require_tool: Callable[[str], Path]
+) -> None:
+    """Case disk-full-01: nothing is unpacked there."""
+    place = crowded.work / "tmp"
+    with Volume(place, "64k", require_tool) as volume:
+        source = crowded.plugin("birch", "large")
+        answer = volume.ask(crowded, "plugins", "install", source, "--enable", TMPDIR=str(place))
+    assert (answer.gist, crowded.pins["large"]) == ("0 admitted", "1.0")
+
+
+def test_what_is_unpacked_incompletely_is_never_selected(stocked: Home) -> None:
+    """Case disk-full-03: what lies in the environment is compared with every RECORD before the pointer names it."""
+    stocked.install(stocked.plugin("ash", "kit==1.0"))
+    [unpacked] = (stocked.state / "cache" / "uv").glob("archive-*/*/kit/late.py")
+    unpacked.unlink()
+    before = stocked.snapshot([*UNTOUCHED_BY_REFUSALS, "pm/wheels"])
+    answer = stocked.install(stocked.plugin("birch", "demo-colors"))
+    assert (answer.gist, answer.value["reasons"][0]["message"]) == (
+        "3 failed build-failed",
+        "what was built is not what the lock says: `kit/late.py` of `kit` is missing",
+    )
+    assert stocked.snapshot([*UNTOUCHED_BY_REFUSALS, "pm/wheels"]) == before
+
+
+# -- whose files
+
+
+def test_a_file_of_the_running_environment_that_belongs_to_somebody_else_is_in_nobodys_way(
+    stocked: Home, require_tool: Callable[[str], Path]
+) -> None:
+    """Case read-only-dir-01: an update writes beside the environment that runs, and never into it."""
+    stocked.install(stocked.plugin("ash", "kit==1.0"))
+    installer = next(stocked.generation.glob("lib/python3*/site-packages/kit-*/INSTALLER"))
+    with owned_by(NOBODY, installer):
+        installer.chmod(0o400)
+        old, before = stocked.generation, snapshot(stocked.generation)
+        newer = write_plugin(stocked.work / "newer" / "ash", "kit==2.0", version="2")
+        answer = as_somebody(stocked, require_tool, "plugins", "install", newer, "--enable", "--force")
+        assert (answer.gist, answer.changes, snapshot(old)) == ("0 admitted", ["kit 1.0 → 2.0"], before)
+
+
+@pytest.mark.parametrize("place", ["pm", "pm/locks/install.lock", "pm/generations", "plugins", "config.yaml"])
+def test_what_belongs_to_somebody_else_is_named_with_its_owner_and_how_to_run_as_them_before_anything_is_fetched(
+    stocked: Home, require_tool: Callable[[str], Path], place: str
+) -> None:
+    """Cases read-only-dir-01 and -07: the selected generation stays as it is, byte by byte."""
+    stocked.install(stocked.plugin("ash", "kit==1.0"))
+    birch = stocked.plugin("birch", "gear")
+    with owned_by(NOBODY, stocked.path / place):
+        before = stocked.snapshot()
+        answer = as_somebody(stocked, require_tool, "plugins", "install", birch, "--enable")
+        [reason] = answer.value["reasons"]
+        assert (answer.gist, reason["declared_at"]["file"].startswith(str(stocked.path / place))) == (
+            "3 failed not-writable",
+            True,
+        )
+        owner = pwd.getpwuid(NOBODY).pw_name
+        assert reason["hint"] == f"it belongs to `{owner}`: run this as that user, for example with `sudo -u {owner}`"
+        assert changed(before, stocked.snapshot()) == []
+
+
+def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
+    """Return the paths that changed, besides receipts, locks, and what was learnt of packages without fetching them."""
+    paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+    learnt = ("pm/receipts", "pm/locks", "pm/cache/contents", "pm/cache/facts", "pm/cache/read")
+    return [path for path in paths if not path.startswith(learnt)]
+
+
+def test_several_things_that_cannot_be_prepared_for_one_reason_are_one_answer(
+    stocked: Home, require_tool: Callable[[str], Path]
+) -> None:
+    """Case read-only-dir-03: whose state cannot be written hears so once, with one instruction, and not per feature."""
+    for name in ("ash", "birch", "cedar"):
+        write_plugin(stocked.path / "plugins" / name, "kit")
+    stocked.configure("plugins:\n  enabled: [ash, birch, cedar]\n")
+    with owned_by(NOBODY, stocked.path):
+        answer = as_somebody(stocked, require_tool, "pm", "init")
+        assert (answer.gist, len(answer.value["reasons"]), answer.steps) == ("3 failed not-writable", 1, ["retry "])
+        assert as_somebody(stocked, require_tool, "plugins", "check").gist == "1 not-ready " + " ".join(
+            ["not-admitted"] * 4
+        )
+
+
+@pytest.mark.parametrize("active", [{}, {"VIRTUAL_ENV": "/nowhere"}, {"VIRTUAL_ENV": "", "PATH": "/usr/bin:/bin"}])
+def test_what_works_is_told_from_the_files_and_not_from_the_environment_that_is_active(
+    stocked: Home, active: dict[str, str]
+) -> None:
+    """Case read-only-dir-05."""
+    stocked.install(stocked.plugin("ash", "kit==1.0"))
+    usual = stocked.ask("plugins", "check").gist, stocked.say("pm", "status", "--json").stdout
+    assert usual[0] == "0 ready"
+    assert (
+        stocked.ask("plugins", "check", **active).gist,
+        stocked.say("pm", "status", "--json", **active).stdout,
+    ) == usual
+    assert stocked.ask("pm", "verify", **active).gist == "0 verified"
