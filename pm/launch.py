@@ -62,7 +62,8 @@ def launch(
     """Become a command of at least one word, in the selected generation and under a lease on it.
 
     `tell` hears what is odd about the generation; that stops nothing. `SystemExit` with 127 or 126 if there is no such
-    command or it cannot be executed. Raise `PmError` (`not-admitted`, `drift`, `not-writable`, `no-space`).
+    command or it cannot be executed. Raise `PmError` (`no-generation`, `not-admitted`, `drift`, `not-writable`,
+    `no-space`).
     """
     _start(command, _Scene(places, _lease(places), environ, tell), safe=safe)
 

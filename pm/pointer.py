@@ -47,12 +47,12 @@ class Pointer(NamedTuple):
 def selected(places: Places) -> Pointer:
     """Return the selected generation.
 
-    Raise `PmError` (`not-admitted`) before the first, (`drift`) for a pointer that cannot be read.
+    Raise `PmError` (`no-generation`) before the first, (`drift`) for a pointer that cannot be read.
     """
     pointer = read_pointer(places)
     if pointer is None:
         raise PmError(
-            "not-admitted", f"no generation was made yet for `{places.root}`", hint="`hermes pm init` makes one"
+            "no-generation", f"no generation was made yet for `{places.root}`", hint="`hermes pm init` makes one"
         )
     return pointer
 

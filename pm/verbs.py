@@ -466,7 +466,7 @@ def _selected(call: Call) -> Record:
 
     record = read_selected(call.places)
     if record is None:
-        raise PmError("not-admitted", "no generation was made yet", hint="`hermes pm init` makes one")
+        raise PmError("no-generation", "no generation was made yet", hint="`hermes pm init` makes one")
     return record
 
 

@@ -27,6 +27,7 @@ from pm.operations.verifying import selected
 from pm.places import DEFAULT_PROFILE
 from pm.receipts.receipt import Done
 from pm.records import Member, Record
+from pm.room import size_text
 from pm.selection import read_selection
 from pm.situation import sources_of
 from pm.sources import Sources
@@ -96,7 +97,7 @@ def _is_empty(folder: Path) -> bool:
 def bundle(course: Course, order: Order) -> Result:
     """Gather and verify the wheels, and put everything in its place at once; a dry run says what would be fetched.
 
-    Raise `PmError` (`not-admitted`, `offline`, `hash-mismatch`, `index-unreachable`, `no-space`, `not-writable` …);
+    Raise `PmError` (`no-generation`, `offline`, `hash-mismatch`, `index-unreachable`, `no-space`, `not-writable` …);
     then what was there before is there still.
     """
     record = selected(course)
@@ -114,7 +115,9 @@ def bundle(course: Course, order: Order) -> Result:
         size = sum(path.stat().st_size for path in (stage / WHEELS).iterdir())
         summary = Summary(__version__, size, carries_core=record.core["kind"] != "project")
         write_lists(stage, record.lock, readme(record.lock, plugins, summary))
-    message = f"`{order.output}` holds {counted(len(wheels))} in {size} bytes; its `{README}` says what to do with it"
+    message = (
+        f"`{order.output}` holds {counted(len(wheels))} ({size_text(size)}); its `{README}` says what to do with it"
+    )
     course.note(Problem("bundled", message))
     for left_out in _left_out(record, plugins):
         course.note(Problem("not-bundled", left_out, hint=f"`{README}` says how it comes to the other machine"))

@@ -126,8 +126,8 @@ def _selected_or_not(situation: Situation, decision: Admitted, members: Sequence
     """Say whether what is admitted is what the selected generation was made for, and if not what makes one."""
     record, waiting = situation.record, _not_admitted(situation)
     if record is None:
-        reason = Reason("not-admitted", "no generation was made yet: nothing can run")
-        step = Step("retry", "", "make a generation", when="you run `hermes pm init`")
+        reason = Reason("no-generation", "no generation was made yet: nothing can run")
+        step = Step("update-core", "", "make a generation of what is enabled", confirmed=True)
         return Done("not-ready", decision.lock, (reason, *waiting), (step,), decision.warnings)
     if waiting:
         steps = tuple(_admit(member, confirmed=member in members) for member in _unadmitted(situation))

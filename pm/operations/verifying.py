@@ -21,7 +21,7 @@ SHOWN = 50
 def verify(course: Course) -> Result:
     """Compare environment and plugin folders with the record; a difference is `drift`, and `repair` builds anew.
 
-    Earlier generations are compared too, and warned of. Raise `PmError` (`not-admitted`) if there is no generation.
+    Earlier generations are compared too, and warned of. Raise `PmError` (`no-generation`) if there is no generation.
     """
     record = selected(course)
     hashes: Hashes = {}
@@ -66,7 +66,7 @@ def selected(course: Course) -> Record:
     """Return the selected generation's record, and say in the receipt which it is."""
     record = read_selected(course.places)
     if record is None:
-        raise PmError("not-admitted", "no generation was made yet", hint="`hermes pm init` makes one")
+        raise PmError("no-generation", "no generation was made yet", hint="`hermes pm init` makes one")
     course.know(
         plugins=tuple(plugin_of(member) for member in record.members),
         core=record.lock.core,

@@ -296,6 +296,13 @@ _CODES = (
         "it is admitted",
     ),
     Code(
+        "no-generation", "not-ready",
+        "no generation was made in this root yet, so nothing can run and there is nothing to look at",
+        "nothing was set up yet",
+        "make a first generation with `hermes pm init`",
+        "`hermes pm init`, or the first `hermes plugins install --enable`, has made one",
+    ),
+    Code(
         "no-space", "failed",
         "a file system is full, or a quota is used up",
         "the disk is full",

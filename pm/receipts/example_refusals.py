@@ -276,6 +276,7 @@ WORLD = {
         PmError("managed-environment", "this environment is managed by Nix", hint="declare the plugin in the flake"),
         PmError("offline", "`wsproto` 1.3.0 is not in the cache, and `--offline` was said"),
         PmError("no-space", "no space left while `generations/4` was built: 12 MB free, 80 MB needed"),
+        PmError("no-generation", "no generation was made yet", hint="`hermes pm init` makes one"),
         PmError("no-interpreter", "no installed Python satisfies `3.12`", hint="install one, or name its path"),
         PmError("not-writable", "`generations` cannot be written: it belongs to another user", file="generations"),
         PmError("busy", "process 4711 installs since 10:15:02", hint="wait for it"),

@@ -30,6 +30,7 @@ _OPERATIONS = {
     "update": _Words("is updated", "was not updated", "can be updated", "cannot be updated"),
     "rollback": _Words("went back", "did not go back", "can go back", "cannot go back"),
     "why": _Words("is there", "cannot be had", "can be had", "cannot be had"),
+    "gc": _Words("is tidied up", "was not tidied up", "can be tidied up", "cannot be tidied up"),
     "bundle": _Words("is written", "was not written", "can be written", "cannot be written"),
     "repair": _Words("is repaired", "was not repaired", "can be repaired", "cannot be repaired"),
 }
@@ -39,7 +40,6 @@ _ANY = _Words("is done", "was not done", "can be done", "cannot be done")
 _WHOLE = {
     "verified": "what is installed is exactly what was recorded",
     "drift": "what is installed is not what was recorded",
-    "collected": "old generations that nobody needs are deleted",
 }
 _NOT_DONE = {"refused", "failed", "undecided", "interrupted"}
 

@@ -71,9 +71,8 @@ def test_a_verb_that_needs_no_build_starts_nothing_and_asks_nobody(
 
 
 def test_a_verb_that_builds_is_seen_to_start_uv(crowd: Home, traced: Callable[..., tuple[int, list[str]]]) -> None:
-    crowd.ask("plugins", "disable", "plugin-04")
-    for name in PLUGINS:
-        if name != "plugin-05":
-            crowd.ask("plugins", "disable", name)
-    status, calls = traced("plugins", "remove", "plugin-05")
+    site = next(crowd.generation.glob("lib/python3*/site-packages"))
+    site.chmod(0o755)
+    (site / "stranger.py").write_text("")
+    status, calls = traced("pm", "repair")
     assert (status, any("/uv" in call for call in calls)) == (0, True)

@@ -231,6 +231,18 @@ def test_whenever_the_power_fails_all_of_the_old_or_of_the_new_is_found(staging:
     assert faults(taped(staging)) == {}
 
 
+@pytest.mark.parametrize(
+    ("staging", "times"),
+    [("install", 1), ("install switched off", 1), ("rollback of files", 1), ("disable", 0), ("rollback", 0)],
+    indirect=["staging"],
+)
+def test_what_was_written_is_flushed_as_a_whole_once_and_not_where_there_is_little(
+    staging: Staging, times: int
+) -> None:
+    calls = [call.name for call in staging.record()[1]]
+    assert calls.count("sync") == times
+
+
 # -- when it fails again
 
 

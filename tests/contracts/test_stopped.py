@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -285,8 +286,9 @@ def children(process: int) -> list[int]:
 
 def test_a_program_that_outlives_its_operation_is_waited_for(tmp_path: Path) -> None:
     places = Places(tmp_path, tmp_path)
-    with held_by_programs(places) as lock:
+    with suppress(KeyboardInterrupt), held_by_programs(places) as lock:
         program = subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=(lock,))
+        raise KeyboardInterrupt
     heard: list[str] = []
     with pytest.raises(PmError) as caught, install_lock(places, "install", seconds=0.1, tell=heard.append):
         pytest.fail("it has begun all the same")
@@ -294,6 +296,15 @@ def test_a_program_that_outlives_its_operation_is_waited_for(tmp_path: Path) -> 
     program.communicate(timeout=60)
     with install_lock(places, "install"):
         assert held_locks(places) == ["install.lock"]
+
+
+def test_what_a_program_leaves_running_on_purpose_keeps_nobody_waiting(tmp_path: Path) -> None:
+    places = Places(tmp_path, tmp_path)
+    with held_by_programs(places) as lock:
+        server = subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=(lock,))
+    with install_lock(places, "install", seconds=0.1):
+        assert held_locks(places) == ["install.lock"]
+    server.communicate(timeout=60)
 
 
 def held_locks(places: Places) -> list[str]:
@@ -325,6 +336,19 @@ def test_what_a_program_leaves_running_on_purpose_stays(tmp_path: Path) -> None:
     assert (tmp_path / "said").read_text() == "served"
 
 
+ASKS = "exec < /dev/tty && read answer"
+
+
+def test_a_program_that_asks_something_at_the_terminal_is_told_that_there_is_none() -> None:
+    ours, theirs = os.openpty()
+    asking = f"from pm.processes import run; print(run(['sh', '-c', {ASKS!r}], seconds=20).status != 0)"
+    command = ["setsid", "--ctty", sys.executable, "-c", asking]
+    done = subprocess.run(command, stdin=theirs, capture_output=True, text=True, check=False, timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
 STOPPED_AT_THE_START = """
 import os, signal, sys
 from pm import processes, stopping
@@ -348,6 +372,19 @@ def test_a_signal_that_arrives_while_a_program_is_started_ends_the_program_too()
         [sys.executable, "-c", STOPPED_AT_THE_START], capture_output=True, text=True, check=False, timeout=60
     )
     assert (done.stdout, done.stderr) == ("SIGTERM [-9]\n", "")
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_ends_what_waits_for_somebody_to_read_what_is_said(home: Home, number: signal.Signals) -> None:
+    for word in range(40):
+        home.plugin(f"ash-{word:02}", "demo-colors")
+    process = home.start("plugins", "check", *sorted(home.work.iterdir()), "--json")
+    assert process.stdout is not None
+    while select.select([process.stdout], [], [], 0.1)[0] == []:
+        assert process.poll() is None
+    process.send_signal(number)
+    assert process.wait(60) == -number
+    process.communicate()
 
 
 def test_output_that_cannot_be_written_is_no_refusal_and_no_fault_of_the_manager(home: Home) -> None:

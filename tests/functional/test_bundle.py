@@ -235,7 +235,7 @@ def test_a_dry_run_says_what_would_be_fetched_and_writes_nothing(full: Home, out
 def test_an_administrator_s_home_is_bundled_too_and_one_without_a_generation_is_not(full: Home, out: Path) -> None:
     managed = full.ask("pm", "bundle", "--output", out, HERMES_MANAGED="nix")
     empty = new_home(full.path.with_name("empty")).ask("pm", "bundle", "--output", out, "--force")
-    assert (managed.gist, empty.gist, files(out)) == ("0 exported", "1 not-ready not-admitted", BUNDLE)
+    assert (managed.gist, empty.gist, files(out)) == ("0 exported", "1 not-ready no-generation", BUNDLE)
 
 
 def test_no_secret_of_an_index_is_in_a_bundle(tmp_path: Path, out: Path) -> None:

@@ -382,7 +382,7 @@ def test_a_pointer_that_cannot_be_read_is_drift(own: Home) -> None:
 
 def test_without_a_generation_nothing_starts(home: Home) -> None:
     expected = (
-        f"hermes: no generation was made yet for `{home.path}` (not-admitted)\n        `hermes pm init` makes one\n"
+        f"hermes: no generation was made yet for `{home.path}` (no-generation)\n        `hermes pm init` makes one\n"
     )
     assert [run(home, "true"), home.say("chat")] == [Answer(1, "", expected)] * 2
 

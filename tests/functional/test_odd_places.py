@@ -85,7 +85,7 @@ def test_a_root_that_leads_elsewhere_since_is_another_home(tmp_path: Path, wheel
         link.unlink()
         link.symlink_to("two")
         assert home.say("run", "--", "true").status == 1
-        assert home.ask("plugins", "check").gist == "1 not-ready not-admitted"
+        assert home.ask("plugins", "check").gist == "1 not-ready no-generation"
         assert home.install(home.plugin("birch", "demo-transport")).gist == "0 admitted"
         assert home.ask("pm", "gc").gist == "0 collected"
         assert (snapshot(tmp_path / "one"), home.admitted) == (before, ["birch in default"])
@@ -259,3 +259,19 @@ def test_offline_without_a_cache_a_damaged_file_is_not_taken_for_a_whole_one(ser
     assert (served.ask("pm", "repair", "--offline").gist, served.pointer) == ("3 failed build-failed", pointer)
     assert served.ask("pm", "repair").gist == "0 repaired"
     assert served.ask("pm", "verify").gist == "0 verified"
+
+
+@pytest.mark.parametrize("linked", ["demo_colors.py", "demo_colors-1.0.dist-info"])
+def test_offline_without_a_cache_what_lies_elsewhere_and_is_only_linked_is_not_shared_with_a_new_generation(
+    served: Home, linked: str
+) -> None:
+    served.install(served.plugin("ash", "demo-colors==1.0"))
+    site = next(served.generation.glob("lib/python3*/site-packages"))
+    site.chmod(0o755)
+    somebodys = (site / linked).rename(served.work / linked)
+    (site / linked).symlink_to(somebodys)
+    shutil.rmtree(served.state / "cache")
+    before = served.pointer, snapshot(served.work)
+    (site / "stranger.py").write_text("")
+    assert served.ask("pm", "repair", "--offline").gist == "3 failed build-failed"
+    assert (served.pointer, snapshot(served.work)) == before

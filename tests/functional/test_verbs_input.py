@@ -115,7 +115,7 @@ def test_a_listing_that_cannot_be_given_is_one_object_with_the_error(home: Home)
         (3, "config-unreadable", 6),
     ]
     why = home.say("pm", "why", "demo-colors", "--json")
-    assert (why.status, why.value["error"]["code"]) == (1, "not-admitted")
+    assert (why.status, why.value["error"]["code"]) == (1, "no-generation")
 
 
 def test_settings_that_are_wrong_are_told_all_at_once_and_do_not_keep_a_plugin_from_being_switched_off(

@@ -87,14 +87,17 @@ def test_a_listing_writes_nothing(shared: Home, words: str) -> None:
 
 def test_looking_at_a_home_that_has_nothing_makes_no_state_but_the_cache(home: Home) -> None:
     first = home.ask("plugins", "check")
-    assert first.value["steps"][-1]["when"] == "you run `hermes pm init`"
+    assert [(step["command"], step["confirmed"]) for step in first.value["steps"]] == [
+        ("hermes pm init", True),
+        ("hermes plugins check", False),
+    ]
     answers = [
         first.gist,
         home.ask("plugins", "check", NEW).gist,
         home.ask("plugins", "install", NEW, "--enable", "--dry-run").gist,
         home.ask("pm", "init", "--dry-run").gist,
     ]
-    assert answers == ["1 not-ready not-admitted", "0 admitted", "0 admitted", "0 admitted"]
+    assert answers == ["1 not-ready no-generation", "0 admitted", "0 admitted", "0 admitted"]
     assert (home.say("pm", "status").status, home.say("plugins", "list").status) == (0, 0)
     assert sorted(home.snapshot(UNTOUCHED_BY_LOOKING)) == ["config.yaml", "pm"]
 

@@ -20,7 +20,7 @@ def test_what_was_just_built_is_what_was_recorded(home: Home) -> None:
 
 
 def test_before_the_first_generation_there_is_nothing_to_verify(home: Home) -> None:
-    assert (home.ask("pm", "verify").gist, home.ask("pm", "repair").gist) == ("1 not-ready not-admitted",) * 2
+    assert (home.ask("pm", "verify").gist, home.ask("pm", "repair").gist) == ("1 not-ready no-generation",) * 2
 
 
 def test_an_edit_in_place_is_named_and_not_reproduced(home: Home) -> None:

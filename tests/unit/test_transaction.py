@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -169,6 +172,52 @@ def test_a_config_edited_by_hand_meanwhile_is_left_and_the_journal_parked(interr
     assert config.read_text() == "by hand"
     assert json.loads(Path(recovered.details[1]).read_text())["operation"] == "install"
     assert recover(interrupted) == Recovered("nothing")
+
+
+def test_on_a_file_system_without_second_names_the_old_file_is_copied(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "link", _impossible)
+    commit(places, replacements(places), b"new pointer", operation="install")
+    assert content(places) == NEW
+
+
+def test_on_a_file_system_that_does_not_flush_folders_a_commit_works(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flush = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: _invalid() if _is_folder(file) else flush(file))
+    commit(places, replacements(places), b"new pointer", operation="install")
+    assert content(places) == NEW
+
+
+def test_a_second_ctrl_c_when_all_is_undone_is_told_as_the_first_one(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop_twice(*_: object) -> None:
+        monkeypatch.setattr(os, "fsync", lambda _: None if places.journal.exists() else _stop("second"))
+        _stop("first")
+
+    monkeypatch.setattr(os, "link", stop_twice)
+    with pytest.raises(KeyboardInterrupt, match="first"):
+        commit(places, replacements(places), b"new pointer", operation="install")
+    assert content(places) == OLD
+
+
+def _impossible(*_: object) -> None:
+    raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+
+def _invalid() -> None:
+    raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+
+def _stop(word: str) -> None:
+    raise KeyboardInterrupt(word)
+
+
+def _is_folder(file: int) -> bool:
+    return stat.S_ISDIR(os.fstat(file).st_mode)
 
 
 def test_a_damaged_journal_is_parked(places: Places) -> None:
