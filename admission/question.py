@@ -103,7 +103,7 @@ class Question(NamedTuple):
     """Key of the member that is judged; empty when the whole set is."""
     pins: Mapping[str, str] = {}
     """Name → version of the current lock: kept wherever they fit."""
-    budget: int = 20_000
+    budget: int = 10_000
     """Rounds of search before the answer is `Undecided`."""
     frozen: bool = False
     """Explain a refusal from the facts that are there instead of asking for more (`Need` with purpose `proof`)."""

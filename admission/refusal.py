@@ -31,14 +31,15 @@ def refuse(question: Question, universe: Universe, verdict: Verdict, *, search: 
     """Return the refusal of a set that `verdict` calls impossible, with one reason for each independent conflict."""
     reasons: dict[tuple[Root, ...], Reason] = {}
     remaining: tuple[Root, ...] = universe.roots
+    rounds = min(question.budget, _PROOF_ROUNDS)
     while verdict.outcome == "impossible" and len(reasons) < _MOST_CONFLICTS:
-        core = _minimised(universe, _direct(universe, remaining, verdict, question.budget), question.budget)
+        core = _minimised(universe, _direct(universe, remaining, verdict, rounds), rounds)
         if core.unread is not None and not question.frozen:
             return core.unread
         reasons[core.roots] = _explained(universe, core, search)
         # another conflict is independent only if it needs none of these roots
         remaining = tuple(root for root in remaining if root not in core.roots)
-        verdict = decide_completely(universe.restricted(remaining), remaining, question.budget)
+        verdict = decide_completely(universe.restricted(remaining), remaining, rounds)
         if verdict.outcome == "unknown" and not question.frozen:
             return Need(verdict.pages, with_neighbours(universe, verdict.unknown, at_once=True), "proof")
     return Refused(tuple(reasons[roots] for roots in sorted(reasons)))
@@ -118,6 +119,8 @@ def _explained(universe: Universe, core: _Core, search: str) -> Reason:
     )
 
 
+_PROOF_ROUNDS = 2_000
+"""For each decision that makes a proof shorter: how many there are depends on how many roots there are."""
 _VERIFY_BUDGET = 20_000
 
 

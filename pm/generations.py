@@ -32,7 +32,7 @@ from pm.pointer import read_pointer
 from pm.reading.settings import Selection
 from pm.receipts.receipt import time_text
 from pm.records import Member, Record, pointer_to_json, record_to_json
-from pm.room import room_for
+from pm.room import fetched_again, note_unpacked, room_for
 from pm.selection import read_selection
 from pm.sources import Sources
 from pm.transaction import Replacement, commit, digest
@@ -126,10 +126,16 @@ def _built(places: Places, number: int, lock: Lock, ingredients: Ingredients) ->
     try:
         build(sources=ingredients.sources)
     except PmError as error:
-        there = distributions_of(places, lock, numbers(places)) if error.code == "build-failed" else None
+        if error.code != "build-failed":
+            raise
+        there = distributions_of(places, lock, numbers(places))
+        if there is None and ingredients.sources is None:
+            _raise_missing(places, lock)
         if there is None:
             raise
         build(sources=None, fill=partial(give, there))
+    else:
+        note_unpacked(places, lock.pins)
 
 
 def select(
@@ -256,6 +262,14 @@ def numbers(places: Places) -> Iterator[int]:
         stem = name.removesuffix(".json")
         if stem.isdecimal():
             yield int(stem)
+
+
+def _raise_missing(places: Places, lock: Lock) -> None:
+    missing = fetched_again(places, lock)
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        name = f"`{missing[0].name}` {missing[0].version}{more}"
+        raise PmError("offline", f"{name} is neither in the cache nor intact in a generation, and `--offline` was said")
 
 
 def _raise_drift(faults: Iterable[Fault]) -> None:

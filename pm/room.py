@@ -45,7 +45,6 @@ def room_for(places: Places, lock: Lock) -> Iterator[None]:
         raise _told(error, volumes) from error.__cause__
     except OSError as error:
         raise _told(disk_error(error, places.state), volumes) from error
-    _note_unpacked(places, lock.pins)
 
 
 def full_folder(places: Places, said: str) -> Path | None:
@@ -53,6 +52,17 @@ def full_folder(places: Places, said: str) -> Path | None:
     found = [(said.rfind(str(path)), path) for path in _folders(places).values()]
     position, path = max(found)
     return path if position >= 0 else None
+
+
+def fetched_again(places: Places, lock: Lock) -> tuple[Pin, ...]:
+    """Return the pins of a lock that uv has to fetch, since its cache does not hold them."""
+    unpacked = _unpacked(places)
+    return tuple(pin for pin in lock.pins if not pin.artifact.path and pin.artifact.sha256 not in unpacked)
+
+
+def note_unpacked(places: Places, pins: Iterable[Pin]) -> None:
+    """Take note that uv has unpacked the wheels of pins into its cache."""
+    _write_unpacked(places, {**_unpacked(places), **{pin.artifact.sha256: pin.name for pin in pins}})
 
 
 def forget_unpacked(places: Places, names: Iterable[str]) -> None:
@@ -167,10 +177,6 @@ def _unpacked(places: Places) -> Mapping[str, str]:
     value = read_json(_note(places))
     unpacked = value.get("unpacked") if isinstance(value, dict) and value.get("cache") == _mark(places) else None
     return {str(digest): str(name) for digest, name in unpacked.items()} if isinstance(unpacked, dict) else {}
-
-
-def _note_unpacked(places: Places, pins: Iterable[Pin]) -> None:
-    _write_unpacked(places, {**_unpacked(places), **{pin.artifact.sha256: pin.name for pin in pins}})
 
 
 def _write_unpacked(places: Places, unpacked: Mapping[str, str]) -> None:

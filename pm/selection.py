@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from admission import Problem
+from pm.atomic import disk_error
 from pm.errors import PmError
 from pm.names import canonical_key, leaf
 from pm.places import DEFAULT_PROFILE, profile_name
@@ -82,7 +83,8 @@ def _content(path: Path) -> bytes | Problem | None:
         return None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        return Problem("config-unreadable", f"the file cannot be read: {reason}", str(path))
+        hint = disk_error(error, path).hint
+        return Problem("config-unreadable", f"the file cannot be read: {reason}", str(path), hint=hint)
     if len(content) > _LARGEST:
         return Problem("config-unreadable", f"the file is larger than {_LARGEST // 1024} KiB", str(path))
     return content

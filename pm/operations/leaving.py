@@ -376,7 +376,7 @@ def _tried(course: Course, lock: Lock, ingredients: Ingredients, record: Record)
     try:
         return prepare(course.places, lock, ingredients, record)
     except PmError as error:
-        if error.code != "build-failed":
+        if error.code not in ("build-failed", "offline"):
             raise
         return None
 

@@ -21,7 +21,7 @@ def repair(course: Course, wishes: Wishes) -> Result:
     """Build a new generation from the selected one's lock; nothing is resolved, and the core never goes alone.
 
     The damaged distributions leave uv's cache first: its files may be the damaged ones, under another name. Raise
-    `PmError` (`no-generation`, `build-failed`, `no-interpreter` …); then what is selected stays.
+    `PmError` (`no-generation`, `build-failed`, `offline`, `no-interpreter` …); then what is selected stays.
     """
     record = selected(course)
     faults = found(course, record)

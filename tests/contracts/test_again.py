@@ -8,14 +8,6 @@ from pathlib import Path
 import pytest
 
 from fixtures.homes import UNTOUCHED_BY_REFUSALS, Home, new_home, write_plugin
-from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheels")
-    build_recipe(folder, read_recipe(DEFAULT_RECIPE))
-    return folder
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +10,6 @@ import pytest
 
 from fixtures.faults import OPERATIONS, Point, Selected, Staging, leftovers
 from fixtures.homes import Answer, check_receipt, new_home
-from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
 
 STEPS = [pytest.param(29, id="every 29th"), pytest.param(1, id="every one", marks=pytest.mark.slow)]
 
@@ -31,21 +29,6 @@ class Ending(NamedTuple):
     done: bool = True
     verified: str = "0 verified"
     left: tuple[str, ...] = ()
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheels")
-    build_recipe(folder, read_recipe(DEFAULT_RECIPE))
-    return folder
-
-
-@pytest.fixture
-def staging(
-    tmp_path: Path, wheels: Path, require_tool: Callable[[str], Path], request: pytest.FixtureRequest
-) -> Staging:
-    home = new_home(tmp_path / "home", wheels=wheels)
-    return Staging(home, OPERATIONS[request.param], require_tool("strace"))
 
 
 def ending(staging: Staging, answer: Answer) -> Ending:

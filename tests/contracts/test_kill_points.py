@@ -13,7 +13,6 @@ import pytest
 
 from fixtures.faults import MORE_OPERATIONS, OPERATIONS, Point, Staging, held, leftovers
 from fixtures.homes import new_home
-from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
 
 STEPS = [pytest.param(23, id="every 23rd"), pytest.param(1, id="every one", marks=pytest.mark.slow)]
 
@@ -34,21 +33,6 @@ class Aftermath(NamedTuple):
     done: bool = True
     verified: str = "0 verified"
     left_in_the_end: tuple[str, ...] = ()
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheels")
-    build_recipe(folder, read_recipe(DEFAULT_RECIPE))
-    return folder
-
-
-@pytest.fixture
-def staging(
-    tmp_path: Path, wheels: Path, require_tool: Callable[[str], Path], request: pytest.FixtureRequest
-) -> Staging:
-    home = new_home(tmp_path / "home", wheels=wheels)
-    return Staging(home, OPERATIONS[request.param], require_tool("strace"))
 
 
 def aftermath(staging: Staging) -> Aftermath:

@@ -10,18 +10,10 @@ from pathlib import Path
 import pytest
 
 from fixtures.homes import Home, new_home, snapshot, write_plugin
-from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
 from pm.operations.sweeping import sweep
 from pm.places import Places
 
 WAITS = "import sys; print('here', flush=True); sys.stdin.read()"
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheels")
-    build_recipe(folder, read_recipe(DEFAULT_RECIPE))
-    return folder
 
 
 @pytest.fixture

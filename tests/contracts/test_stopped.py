@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -17,10 +17,10 @@ from typing import NamedTuple
 import pytest
 from filelock import FileLock
 
-from fixtures.faults import OPERATIONS, Point, Staging, held, leftovers
+from fixtures.faults import Point, Staging, held, leftovers
 from fixtures.homes import HERMES, Answer, Home, check_receipt, new_home
 from fixtures.server import Fault, IndexServer
-from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
+from fixtures.wheels import DEFAULT_RECIPE, read_recipe
 from pm.errors import PmError
 from pm.install_lock import held_by_programs, install_lock
 from pm.places import Places
@@ -62,21 +62,6 @@ class Ending(NamedTuple):
     done: bool = True
     verified: str = "0 verified"
     left: tuple[str, ...] = ()
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheels")
-    build_recipe(folder, read_recipe(DEFAULT_RECIPE))
-    return folder
-
-
-@pytest.fixture
-def staging(
-    tmp_path: Path, wheels: Path, require_tool: Callable[[str], Path], request: pytest.FixtureRequest
-) -> Staging:
-    home = new_home(tmp_path / "home", wheels=wheels)
-    return Staging(home, OPERATIONS[request.param], require_tool("strace"))
 
 
 class SlowIndex(IndexServer):

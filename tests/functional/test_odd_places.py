@@ -256,7 +256,7 @@ def test_offline_without_a_cache_a_damaged_file_is_not_taken_for_a_whole_one(ser
     (next(served.generation.glob("lib/python3*/site-packages")) / "demo_colors.py").write_text("damaged = True\n")
     shutil.rmtree(served.state / "cache")
     pointer = served.pointer
-    assert (served.ask("pm", "repair", "--offline").gist, served.pointer) == ("3 failed build-failed", pointer)
+    assert (served.ask("pm", "repair", "--offline").gist, served.pointer) == ("3 failed offline", pointer)
     assert served.ask("pm", "repair").gist == "0 repaired"
     assert served.ask("pm", "verify").gist == "0 verified"
 
@@ -273,5 +273,5 @@ def test_offline_without_a_cache_what_lies_elsewhere_and_is_only_linked_is_not_s
     shutil.rmtree(served.state / "cache")
     before = served.pointer, snapshot(served.work)
     (site / "stranger.py").write_text("")
-    assert served.ask("pm", "repair", "--offline").gist == "3 failed build-failed"
+    assert served.ask("pm", "repair", "--offline").gist == "3 failed offline"
     assert (served.pointer, snapshot(served.work)) == before
