@@ -83,3 +83,13 @@ def test_what_was_never_here_cannot_be_removed(home: Home) -> None:
     assert refused.gist == "1 refused core-conflict"
     answers = [home.ask("plugins", "remove", name).gist for name in ("birch", "asch")]
     assert answers == ["2 failed unknown-plugin"] * 2
+
+
+def test_records_receipts_and_notes_that_are_damaged_stop_nobody(home: Home) -> None:
+    (home.state / "generations" / "7.json").write_text('{"members": [{}]}')
+    for receipt in home.state.glob("receipts/*-install-*.json"):
+        receipt.write_text('{"outcome": "admitted"}')
+    note = home.state / "cache" / "unpacked.json"
+    note.write_text(json.dumps(json.loads(note.read_text()) | {"unpacked": []}))
+    assert home.ask("plugins", "remove", "nobody").gist == "2 failed unknown-plugin"
+    assert home.install(home.plugin("birch", "demo-socket")).gist == "0 admitted"

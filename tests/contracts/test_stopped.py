@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
@@ -361,12 +362,12 @@ def test_a_signal_that_arrives_while_a_program_is_started_ends_the_program_too()
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_ends_what_waits_for_somebody_to_read_what_is_said(home: Home, number: signal.Signals) -> None:
-    for word in range(40):
-        home.plugin(f"ash-{word:02}", "demo-colors")
-    process = home.start("plugins", "check", *sorted(home.work.iterdir()), "--json")
+    many = [home.plugin(f"birch-{number}", "demo-colors") for number in range(40)]
+    process = home.start("plugins", "check", *many, "--json")
     assert process.stdout is not None
-    while select.select([process.stdout], [], [], 0.1)[0] == []:
-        assert process.poll() is None
+    # a pipe that holds less than what is said
+    assert fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096) == 4096
+    assert select.select([process.stdout], [], [], 60)[0] == [process.stdout]
     process.send_signal(number)
     assert process.wait(60) == -number
     process.communicate()
