@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from filecmp import cmp
 from pathlib import Path
 
@@ -43,10 +44,11 @@ def kept_tree(places: Places, digest: str) -> Path:
 
 
 def forget_tree(places: Places, digest: str) -> None:
-    """Remove a kept tree that neither a plugin's folder nor a generation's record names."""
+    """Remove a kept tree if neither a plugin's folder nor a generation's record names it, as far as can be told."""
     records = places.generations.glob("*.json")
-    if digest not in _installed(places).values() and not any(digest in record.read_text() for record in records):
-        shutil.rmtree(kept_tree(places, digest), ignore_errors=True)
+    with suppress(OSError):  # what was done is done, and `gc` takes what nobody needs
+        if digest not in _installed(places).values() and not any(digest in record.read_text() for record in records):
+            shutil.rmtree(kept_tree(places, digest))
 
 
 def placed(places: Places, digest: str, folder: Path, *, recorded: str | None) -> tuple[Replacement, ...]:
