@@ -170,7 +170,7 @@ def _is_admitted(view: View, found: Found) -> bool:
     """Say whether the selected generation holds this copy for this profile, as it declares now."""
     digest = declaration_digest(found.declaration)
     here = (member for member in _members(view) if view.places.profile in member.profiles)
-    return any(same_key(m.key, found.key) and m.digest == digest and found.lies_at(m.root) for m in here)
+    return any(member.stands_for(found.key, digest, str(found.folder or "")) for member in here)
 
 
 def _members(view: View) -> Iterable[Member]:

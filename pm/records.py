@@ -9,8 +9,10 @@ from admission import Declaration
 from lockfiles import Lock, sidecar
 from pm.atomic import disk_error
 from pm.errors import PmError
+from pm.names import same_key
 from pm.places import Places
 from pm.pointer import read_pointer
+from pm.reading.discovery import is_same_folder
 from pm.reading.stored import declaration_from_json, declaration_to_json
 
 SCHEMA = 1
@@ -34,6 +36,10 @@ class Member(NamedTuple):
     @property
     def key(self) -> str:
         return self.declaration.key
+
+    def stands_for(self, key: str, digest: str, root: str) -> bool:
+        """Say whether a plugin was admitted in this folder with this declaration."""
+        return same_key(self.key, key) and self.digest == digest and is_same_folder(self.root, root)
 
 
 class Record(NamedTuple):

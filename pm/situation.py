@@ -103,7 +103,7 @@ class Situation(NamedTuple):
         return ConstraintSet(self.hosted.core, union_of(members), self.interpreter.target, self.policy)
 
     def was_admitted(self, member: Member) -> bool:
-        """Return whether the selected generation holds a plugin as it is declared now."""
+        """Return whether the selected generation was made with what a plugin asks for now, in whatever profile."""
         recorded = self.record.members if self.record is not None else ()
         return any(same_key(old.key, member.key) and old.digest == member.digest for old in recorded)
 

@@ -9,7 +9,6 @@ from admission import Admitted, Problem, Reason, Refused, Step
 from lockfiles import Lock
 from lockfiles.subset import changes
 from pm.errors import PmError
-from pm.names import same_key
 from pm.operations.candidates import announced_source, refusal_of_place
 from pm.operations.course import Course, Result
 from pm.operations.finding import find_plugin
@@ -17,7 +16,7 @@ from pm.operations.restarts import running_behind
 from pm.operations.sources import is_source, looked_at, source_path
 from pm.operations.standing import again, announced, drift_of, is_running
 from pm.operations.verdicts import recorded_or_verdict, verdict
-from pm.reading.discovery import Found, is_same_folder
+from pm.reading.discovery import Found
 from pm.receipts.receipt import Done
 from pm.records import Member, Record
 from pm.situation import Situation, Wishes, member_of, observed, with_member
@@ -161,8 +160,8 @@ def _unadmitted(situation: Situation) -> list[Member]:
 
 def _is_admitted_as(recorded: Member, member: Member) -> bool:
     """Say whether a generation holds a plugin for every profile that enables it, as it is now."""
-    same = same_key(recorded.key, member.key) and recorded.digest == member.digest
-    return same and is_same_folder(recorded.root, member.root) and set(member.profiles) <= set(recorded.profiles)
+    same = recorded.stands_for(member.key, member.digest, member.root)
+    return same and set(member.profiles) <= set(recorded.profiles)
 
 
 def _not_admitted(situation: Situation) -> tuple[Reason, ...]:

@@ -50,23 +50,23 @@ def traced(crowd: Home, require_tool: Callable[[str], Path], tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("before", "words"),
     [
-        ("plugins", "check"),
-        ("plugins", "disable", "plugin-00"),
-        ("plugins", "enable", "plugin-01"),
-        ("plugins", "disable", "plugin-03"),
-        ("pm", "rollback"),
-        ("pm", "rollback", "1"),
-        ("pm", "init"),
-        ("plugins", "install", "plugin-02", "--enable", "--force"),
+        ((), ("plugins", "check")),
+        (("enable", "plugin-00"), ("plugins", "disable", "plugin-00")),
+        (("disable", "plugin-01"), ("plugins", "enable", "plugin-01")),
+        (("disable", "plugin-03"), ("pm", "rollback")),
+        (("disable", "plugin-04"), ("pm", "rollback", "1")),
+        ((), ("pm", "init")),
+        (("enable", "plugin-02"), ("plugins", "install", "plugin-02", "--enable", "--force")),
     ],
 )
 def test_a_verb_that_needs_no_build_starts_nothing_and_asks_nobody(
-    words: tuple[str, ...], crowd: Home, traced: Callable[..., tuple[int, list[str]]]
+    before: tuple[str, ...], words: tuple[str, ...], crowd: Home, traced: Callable[..., tuple[int, list[str]]]
 ) -> None:
-    if "install" in words:
-        write_plugin(crowd.work / "plugin-02", ASKED[2])
+    write_plugin(crowd.work / "plugin-02", ASKED[2])
+    if before:
+        crowd.ask("plugins", *before)
     assert traced(*words) == (0, [])
 
 
