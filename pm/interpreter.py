@@ -108,10 +108,10 @@ def _admits(requires_python: str, version: str) -> bool:
 
 def _find(request: str, cache: Path) -> Path:
     """Return the newest installed interpreter of a version or range, or the one that uv finds under a name."""
-    from pm import uv
+    from pm.pythons import find_python
 
     wanted = _versions(request)
-    found = uv.find_python(request, cache) if wanted is None else _newest_installed(wanted, cache)
+    found = find_python(request, cache) if wanted is None else _newest_installed(wanted, cache)
     if found is None:
         raise PmError(
             "no-interpreter",
@@ -135,10 +135,10 @@ def _newest_installed(wanted: "SpecifierSet", cache: Path) -> Path | None:
     """Return the newest interpreter that uv or pyenv know; a pre-release only where there is nothing else."""
     from packaging.version import InvalidVersion, Version
 
-    from pm import uv
+    from pm.pythons import installed_pythons
 
     paths: dict[Version, Path] = {}
-    for text, path in (*uv.installed_pythons(cache), *_kept_by_pyenv()):
+    for text, path in (*installed_pythons(cache), *_kept_by_pyenv()):
         with suppress(InvalidVersion):
             paths.setdefault(Version(text), path)  # of one version the first on the PATH
     admitted = list(wanted.filter(paths))

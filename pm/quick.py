@@ -11,20 +11,17 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable
 
 from pm.redaction import redact
+from pm.stamps import Stamp, code_stamps, root_of, stamps, working_folder
 
 SCHEMA = 1
 _FILE = "ready.json"
 # everything by which the surroundings can change an answer: where plugins and packages come from, how it is shown
 _VARIABLES = ("UV_", "PIP_", "HERMES_", "XDG_CONFIG_", "HOME", "LANG", "LC_", "TERM", "NO_COLOR", "COLUMNS", "PYTHONIO")
-_PLUGIN_FILES = ("plugin.yaml", "plugin.yml", "plugin.json", "pyproject.toml", "__init__.py")
 # not `--summary`: it tells too which variables a plugin needs and finds, and those are nobody's to stamp
 _OPTIONS = frozenset({"--json", "--offline", "--strict", "-q", "--quiet"})
 _ID, _STARTED, _FINISHED, _TOOK = "@ID@", "@STARTED@", "@FINISHED@", "@TOOK@"
-
-Stamp = list[int] | None
 
 
 def answer(words: list[str]) -> int | None:
@@ -81,29 +78,6 @@ def remember(words: list[str], before: tuple[list[str], list[Stamp]], shown: str
     write_json(Path(_place(home)), value, mode=0o600)
 
 
-def stamps(paths: Iterable[str]) -> list[Stamp]:
-    """Return what tells whether each path is still what it was; `None` for one that is not there."""
-    return [_stamp(path) for path in paths]
-
-
-def inputs(home: str, more: Iterable[str]) -> list[str]:
-    """Return the files and folders that say what is enabled, what it declares, and what is selected."""
-    root = _root(home)
-    profiles = f"{root}/profiles"
-    paths = [profiles, f"{root}/pm/pointer.json", f"{root}/pm/journal.json", f"{root}/.managed", *more]
-    for place in dict.fromkeys([root, *_subfolders(profiles), home]):
-        paths += [f"{place}/config.yaml", *plugin_files(f"{place}/plugins")]
-    return [*paths, *plugin_files(f"{_here()}/.hermes/plugins")]
-
-
-def _here() -> str:
-    """Return the working folder; empty where it is gone."""
-    try:
-        return os.getcwd()  # noqa: PTH109 - as above
-    except FileNotFoundError:
-        return ""
-
-
 def _is_dynamic(path: str) -> bool:
     """Return whether a project may name further files, of which nothing is known here, for its requirements."""
     if not path.endswith("/pyproject.toml"):
@@ -115,43 +89,13 @@ def _is_dynamic(path: str) -> bool:
         return False
 
 
-def plugin_files(folder: str) -> list[str]:
-    """Return a folder of plugins with all files that say what those declare."""
-    paths = [folder]
-    for plugin in _subfolders(folder):
-        for place in (plugin, *_subfolders(plugin)):
-            paths += [place, *(f"{place}/{name}" for name in _PLUGIN_FILES)]
-    return paths
-
-
-def _subfolders(folder: str) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.path for entry in entries if entry.is_dir())
-    except OSError:
-        return []
-
-
-def _stamp(path: str) -> Stamp:
-    try:
-        status = os.stat(path)  # noqa: PTH116 - as above
-    except OSError:
-        return None
-    return [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
-
-
-def _root(home: str) -> str:
-    parent, name = os.path.split(os.path.dirname(home))  # noqa: PTH120 - as above
-    return parent if name == "profiles" else home
-
-
 def _place(home: str) -> str:
-    return f"{_root(home)}/pm/cache/{_FILE}"
+    return f"{root_of(home)}/pm/cache/{_FILE}"
 
 
 def _key(words: list[str]) -> list[object]:
     variables = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(_VARIABLES))
-    return [SCHEMA, words, _here(), redact("\n".join(variables)), sys.prefix, _screen(), _code()]
+    return [SCHEMA, words, working_folder(), redact("\n".join(variables)), sys.prefix, _screen(), code_stamps()]
 
 
 def _screen() -> list[object]:
@@ -159,19 +103,6 @@ def _screen() -> list[object]:
     if not sys.stdout.isatty():
         return [0, sys.stdout.encoding]
     return [os.get_terminal_size(sys.stdout.fileno()).columns, sys.stdout.encoding]
-
-
-def _code() -> list[list[object]]:
-    """Return the stamps of the manager's own modules: an updated manager finds out anew."""
-    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - as above
-    top = os.path.dirname(here)  # noqa: PTH120 - as above
-    folders = [here, *_subfolders(here), f"{top}/admission", f"{top}/lockfiles"]
-    return [[folder, _newest(folder)] for folder in folders if not folder.endswith("__pycache__")]
-
-
-def _newest(folder: str) -> int:
-    with os.scandir(folder) as entries:
-        return max((entry.stat().st_mtime_ns for entry in entries if entry.name.endswith(".py")), default=0)
 
 
 def _renewed(text: str, started: float) -> str:

@@ -14,7 +14,7 @@ from pm.atomic import read_json, write_json
 from pm.errors import PmError
 from pm.places import Places
 from pm.pointer import Admitted, Pointer
-from pm.quick import inputs, plugin_files, stamps
+from pm.stamps import inputs, plugin_files, stamps
 
 if TYPE_CHECKING:
     from pm.cores import HostedCore

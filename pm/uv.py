@@ -1,8 +1,7 @@
-"""Call uv: for environments, for installing a lock, for finding interpreters. Its words are shown, never parsed."""
+"""Call uv for environments and for installing a lock. Its words are shown, never parsed."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,48 +9,9 @@ from pm import processes
 from pm.errors import PmError
 from pm.install_lock import held_by_programs
 from pm.places import Places
+from pm.pythons import own_cache, uv_binary
 from pm.room import forget_unpacked, full_folder
 from pm.sources import Sources
-
-
-def uv_binary() -> Path:
-    """Return the uv that came with the manager; raise `PmError` (`not-writable`) if it is gone."""
-    from uv import find_uv_bin
-
-    try:
-        return Path(find_uv_bin())
-    except FileNotFoundError as error:
-        raise PmError("not-writable", "the program `uv` is missing", hint="install `hermes-pm` again") from error
-
-
-def find_python(request: str, cache: Path) -> Path | None:
-    """Return the installed interpreter of a request that names one (`python3.12`, `pypy`); nothing is downloaded."""
-    done = _ask_for_pythons(cache, "find", "--no-project", "--system", request)
-    return Path(done.stdout.strip()) if done.status == 0 and done.stdout.strip() else None
-
-
-def installed_pythons(cache: Path) -> list[tuple[str, Path]]:
-    """Return version and path of the installed CPythons that uv knows, in the order of the PATH."""
-    import json
-
-    done = _ask_for_pythons(cache, "list", "--only-installed", "--output-format", "json")
-    rows = json.loads(done.stdout) if done.status == 0 and done.stdout.strip() else []
-    return [
-        (row["version"], Path(row["path"]))
-        for row in rows
-        if row["implementation"] == "cpython" and row["variant"] == "default" and row["path"]
-    ]
-
-
-def _ask_for_pythons(cache: Path, *arguments: str) -> processes.Finished:
-    command: list[str | Path] = [uv_binary(), "python", *arguments, "--no-config", "--no-python-downloads"]
-    places = {name: os.environ[name] for name in _WHERE_PYTHONS_ARE if name in os.environ}
-    # even this question writes into uv's cache
-    environment = processes.scrubbed_environment() | places | _own_cache(cache)
-    return processes.run(command, environment=environment, seconds=60)
-
-
-_WHERE_PYTHONS_ARE = ("UV_PYTHON_INSTALL_DIR", "XDG_DATA_HOME", "PYENV_ROOT")
 
 
 def create_environment(places: Places, folder: Path, interpreter: Path) -> None:
@@ -85,7 +45,7 @@ def forget(places: Places, names: Sequence[str]) -> None:
 
 
 def _run(places: Places, command: list[str | Path], asked: Mapping[str, str], failure: str) -> None:
-    environment = processes.scrubbed_environment() | dict(asked) | _own_cache(places.cache)
+    environment = processes.scrubbed_environment() | dict(asked) | own_cache(places.cache)
     with held_by_programs(places) as lock:
         done = processes.run(command, environment=environment, directory=places.state, held=[lock])
     if done.status == 0:
@@ -97,11 +57,6 @@ def _run(places: Places, command: list[str | Path], asked: Mapping[str, str], fa
         text = f"{failure}, no space is left: {_tail(done.stderr)}"
         raise PmError("no-space", text, file=str(folder or ""), hint=hint)
     raise PmError("build-failed", f"{failure}: {_tail(done.stderr)}")
-
-
-def _own_cache(cache: Path) -> dict[str, str]:
-    # never the user's: a file edited in a generation would be edited in every environment of theirs
-    return {"UV_CACHE_DIR": str(cache / "uv"), "UV_NO_PROGRESS": "1"}
 
 
 def _tail(text: str, lines: int = 12) -> str:

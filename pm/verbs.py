@@ -310,20 +310,20 @@ def pm_tree(arguments: Namespace, words: Sequence[str]) -> int:
 
 def _inputs(call: Call) -> tuple[list[str], list[list[int] | None]]:
     """Return what an answer about readiness will rest on, as it is before the answer is found."""
-    from pm import quick
     from pm.sources import consulted_files
+    from pm.stamps import inputs, stamps
 
     more = [*map(str, consulted_files(os.environ)), *_selected_paths(call)]
-    paths = quick.inputs(str(call.places.home), more)
-    return paths, quick.stamps(paths)
+    paths = inputs(str(call.places.home), more)
+    return paths, stamps(paths)
 
 
 def _selected_paths(call: Call) -> list[str]:
     """Return the paths by which a change of the selected generation, of its core and its interpreter shows."""
     from pm.cores import paths_of_core
     from pm.installed import site_packages
-    from pm.quick import plugin_files
     from pm.records import read_selected
+    from pm.stamps import plugin_files
 
     try:
         record = read_selected(call.places)

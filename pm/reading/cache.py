@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
@@ -17,11 +16,10 @@ from typing import TypeVar
 
 import packaging
 
-from admission import requirement
-from pm import names
 from pm.atomic import write_bytes
 from pm.errors import PmError
 from pm.redaction import redact
+from pm.stamps import code_stamps
 
 _MOST_ENTRIES = 1024
 _Value = TypeVar("_Value")
@@ -64,15 +62,8 @@ def stamp_of(parts: Iterable[bytes]) -> str:
 
 @cache
 def _code_stamp() -> bytes:
-    """Return what changes when the reading code does, so that an updated manager does not believe an older one."""
-    here = os.path.dirname(__file__)  # noqa: PTH120 - a dry run pays for every path object, and this is asked each time
-    with os.scandir(here) as entries:
-        files = [entry.path for entry in entries if entry.name.endswith(".py")]
-    admission = os.path.dirname(requirement.__file__)  # noqa: PTH120 - as above
-    files += [names.__file__, requirement.__file__, f"{admission}/correction.py"]
-    statuses = ((path, os.stat(path)) for path in sorted(files))  # noqa: PTH116 - as above
-    stamps = [f"{path} {status.st_size} {status.st_mtime_ns}" for path, status in statuses]
-    return "\n".join([packaging.__version__, *stamps]).encode()
+    """Return what changes when the manager or `packaging` does: a reading may depend on any room."""
+    return json.dumps([packaging.__version__, *code_stamps()]).encode()
 
 
 def _kept(path: Path) -> object:
