@@ -69,7 +69,9 @@ def test_an_environment_cannot_be_made_where_a_file_is(places: Places) -> None:
 
 def test_a_manager_without_uv_says_so(tmp_path: Path) -> None:
     (tmp_path / "uv.py").write_text("def find_uv_bin():\n    raise FileNotFoundError\n")
-    program = "from pm.pythons import uv_binary\ntry:\n    uv_binary()\nexcept Exception as e:\n    print(e.code, e, e.hint)"
+    program = (
+        "from pm.pythons import uv_binary\ntry:\n    uv_binary()\nexcept Exception as e:\n    print(e.code, e, e.hint)"
+    )
     paths = os.pathsep.join([str(tmp_path), str(Path(__file__).parent.parent.parent)])
     done = subprocess.run(
         [sys.executable, "-c", program], env={"PYTHONPATH": paths}, capture_output=True, text=True, check=True
