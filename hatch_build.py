@@ -1,7 +1,7 @@
 """Build hook: the embedded core's wheel is built from core/ and travels inside the manager's wheel.
 
 It holds for a normal and for an editable install alike, needs no network and starts no process: hatchling, which runs
-this hook, builds the second wheel too. `pm.embedded` finds the result by what the installer recorded.
+this hook, builds the second wheel too. `pm.host.embedded` finds the result by what the installer recorded.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe  # noqa: E402 - a program's folder is not on the path
-from pm.environments import discard_environment  # noqa: E402 - the same
+from pm.generations.environment import discard_environment  # noqa: E402 - the same
 
 FAILED = 3
 MARK = "made-by-the-tour"

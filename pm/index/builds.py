@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pm.errors import PmError
-from pm.processes import gave_up_on_a_full_disk, run, scrubbed_environment, temporary_folder
+from pm.index.package_sources import Sources
 from pm.redaction import redact
-from pm.sources import Sources
+from pm.system.processes import gave_up_on_a_full_disk, run, scrubbed_environment, temporary_folder
 
 _TAIL_LINES = 30
 _LONGEST_BUILD = 1800.0

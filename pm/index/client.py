@@ -15,9 +15,9 @@ from pm.errors import PmError
 from pm.index.contents import WheelContents, load_contents
 from pm.index.folders import list_folders, signature, unlisted
 from pm.index.limits import Limits
+from pm.index.package_sources import Sources
 from pm.index.store import Entry, load, save
 from pm.index.views import Known, facts_of
-from pm.sources import Sources
 
 if TYPE_CHECKING:
     from pm.index.fetching import Progress

@@ -20,8 +20,8 @@ from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConn
 from urllib3.util import make_headers
 
 from pm.errors import PmError
+from pm.index.package_sources import Sources
 from pm.redaction import without_credentials
-from pm.sources import Sources
 
 _LONGEST_LOOKUP = 30.0
 

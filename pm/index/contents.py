@@ -225,7 +225,7 @@ def load_contents(cache: Path, sha256: str) -> WheelContents | None:
 
 def save_contents(cache: Path, sha256: str, contents: WheelContents) -> None:
     """Keep what is known of a wheel. Raise `PmError` (`no-space`, `not-writable`)."""
-    from pm.atomic import write_bytes
+    from pm.system.files import write_bytes
 
     head = json.dumps([contents.tops, contents.flaw], ensure_ascii=True, separators=(",", ":")).encode("ascii")
     rest = head + b"\n" + contents.row

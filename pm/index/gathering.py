@@ -8,7 +8,7 @@ from lockfiles import Pin
 from pm.errors import PmError
 from pm.index.client import Terms
 from pm.index.folders import sha256_of
-from pm.sources import Sources
+from pm.index.package_sources import Sources
 
 if TYPE_CHECKING:
     from pm.index.retrieval import Retrieval
@@ -47,11 +47,11 @@ def fetch(pins: Iterable[Pin], cache: Path, sources: Sources, terms: Terms) -> N
     """
     from functools import partial
 
-    from pm.atomic import disk_error
     from pm.index.contents import side_by_side
     from pm.index.fetching import Progress
     from pm.index.retrieval import Retrieval
     from pm.index.transport import Transport
+    from pm.system.files import disk_error
 
     transport = Transport(sources.complete(), terms.limits)
     retrieval = Retrieval(transport, cache / "downloads", transfer=terms.limits.transfer)

@@ -29,8 +29,8 @@ from urllib3.util import Retry, Timeout, make_headers
 from pm.errors import PmError
 from pm.index.connections import Connections
 from pm.index.limits import Limits
+from pm.index.package_sources import Sources
 from pm.redaction import redact
-from pm.sources import Sources
 
 _Read = TypeVar("_Read")
 _CHUNK = 1 << 18

@@ -7,11 +7,11 @@ that asks it knows what it has imported; from here any distribution of its envir
 from __future__ import annotations
 
 from pm.errors import PmError
+from pm.generations.distributions import site_packages
+from pm.generations.leases import leased
+from pm.generations.records import Member, Record
 from pm.inside import _hermes_pm
-from pm.installed import site_packages
-from pm.leases import leased
 from pm.places import Places
-from pm.records import Member, Record
 
 
 def restart_reasons(places: Places, before: Record | None, after: Record) -> tuple[str, ...]:

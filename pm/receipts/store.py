@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from pm.atomic import disk_error, write_bytes
 from pm.errors import PmError
 from pm.receipts.receipt import InvalidReceipt, Receipt, from_json, receipt_text, time_text
+from pm.system.files import disk_error, write_bytes
 
 __all__ = ["Stored", "UnknownReceipt", "facts_name", "find", "list_receipts", "load", "store"]
 

@@ -10,7 +10,7 @@ import pytest
 from admission import Admitted, decide
 from fixtures.benchmarks import Row, race, timed
 from fixtures.crowds import Crowd, crowd
-from pm.reading.stored import Rules, read_declaration_cached
+from pm.plugins.declaration_cache import Rules, read_declaration_cached
 
 pytestmark = pytest.mark.slow
 

@@ -36,7 +36,7 @@ HEAVY = {
     "urllib3",
     "zipfile",
 }
-READERS = {"pm.reading.manifest", "pm.reading.nodes", "pm.reading.pyproject", "tomllib", "yaml"}
+READERS = {"pm.plugins.manifest", "pm.documents.nodes", "pm.plugins.pyproject", "tomllib", "yaml"}
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fixtures.homes import Home, new_home, snapshot, write_plugin
-from pm.operations.sweeping import sweep
+from pm.operations.leftovers import sweep
 from pm.places import Places
 
 WAITS = "import sys; print('here', flush=True); sys.stdin.read()"

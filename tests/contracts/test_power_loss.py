@@ -14,11 +14,11 @@ import pytest
 from fixtures.faults import MORE_OPERATIONS, OPERATIONS, Point, Staging, is_staged, leftovers
 from fixtures.homes import snapshot
 from fixtures.power_loss import COMPLETE, LEFT_OUT, Call, Disk, State, write_state
-from pm.atomic import read_json
-from pm.operations.sweeping import sweep
+from pm.generations.transaction import recover
+from pm.operations.leftovers import sweep
 from pm.places import Places
-from pm.transaction import recover
-from pm.trees import tree_digest
+from pm.plugins.tree import tree_digest
+from pm.system.files import read_json
 
 ALL = OPERATIONS | MORE_OPERATIONS
 QUICK = ("install", "install switched off", "disable", "rollback of files", "gc")

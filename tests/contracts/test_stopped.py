@@ -23,9 +23,9 @@ from fixtures.homes import HERMES, Answer, Home, check_receipt, new_home
 from fixtures.server import Fault, IndexServer
 from fixtures.wheels import DEFAULT_RECIPE, read_recipe
 from pm.errors import PmError
-from pm.install_lock import held_by_programs, install_lock
+from pm.generations.install_lock import held_by_programs, install_lock
 from pm.places import Places
-from pm.processes import run
+from pm.system.processes import run
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 WITH_UV = [
@@ -294,7 +294,7 @@ def test_what_a_program_leaves_running_on_purpose_keeps_nobody_waiting(tmp_path:
 
 
 def held_locks(places: Places) -> list[str]:
-    from pm.leases import is_held
+    from pm.generations.leases import is_held
 
     return [path.name for path in sorted(places.locks.iterdir()) if is_held(path)]
 
@@ -327,7 +327,7 @@ ASKS = "exec < /dev/tty && read answer"
 
 def test_a_program_that_asks_something_at_the_terminal_is_told_that_there_is_none() -> None:
     ours, theirs = os.openpty()
-    asking = f"from pm.processes import run; print(run(['sh', '-c', {ASKS!r}], seconds=20).status != 0)"
+    asking = f"from pm.system.processes import run; print(run(['sh', '-c', {ASKS!r}], seconds=20).status != 0)"
     command = ["setsid", "--ctty", sys.executable, "-c", asking]
     done = subprocess.run(command, stdin=theirs, capture_output=True, text=True, check=False, timeout=60)
     os.close(ours)
@@ -337,7 +337,8 @@ def test_a_program_that_asks_something_at_the_terminal_is_told_that_there_is_non
 
 STOPPED_AT_THE_START = """
 import os, signal, sys
-from pm import processes, stopping
+from pm.system import processes
+from pm.system import signals as stopping
 stopping.listen()
 started = []
 class Watched(processes.subprocess.Popen):

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent.parent
 WRITE = """
 import sys
 from pathlib import Path
-from pm.atomic import write_bytes
+from pm.system.files import write_bytes
 from pm.errors import PmError
 try:
     write_bytes(Path(sys.argv[1]), b"new" * 1000, durable=True)

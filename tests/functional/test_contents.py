@@ -15,15 +15,15 @@ from fixtures.server import Fault as ServerFault
 from fixtures.server import IndexServer, Shape
 from fixtures.wheels import Distribution, build_wheels
 from lockfiles import Artifact, Lock, Pin, pylock
-from pm.contents import Fault, Foreseen, faults_of
-from pm.embedded import embedded_core_wheel
-from pm.environments import build_environment, check_environment
 from pm.errors import PmError
+from pm.generations.environment import build_environment, check_environment
+from pm.generations.file_faults import Fault, Foreseen, faults_of
+from pm.host.embedded import embedded_core_wheel
+from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter
 from pm.index import Index, Limits, Terms, open_index
 from pm.index.folders import place_in_state, sha256_of
-from pm.interpreter import Interpreter, default_interpreter, describe_interpreter
+from pm.index.package_sources import Sources, find_sources, index_address
 from pm.places import Places, find_places
-from pm.sources import Sources, find_sources, index_address
 
 _LIMITS = Limits(connect=2, read=2, total=5, transfer=5, attempts=2, pause=0.01, longest_pause=0.1)
 _ENTRY_POINTS = "dist-info/entry_points.txt"

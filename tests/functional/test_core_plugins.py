@@ -17,10 +17,10 @@ from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, read_rec
 from hermes_cli.config import parse_mapping
 from hermes_cli.plugin_sources import enabled_plugins as enabled_by_core
 from hermes_cli.plugin_sources import find_plugins as found_by_core
-from pm.reading.discovery import find_plugins as found_by_manager
-from pm.reading.stored import Rules
-from pm.selection import enabled_plugins as enabled_by_manager
-from pm.selection import read_selection
+from pm.config.profiles import enabled_plugins as enabled_by_manager
+from pm.config.profiles import read_selection
+from pm.plugins.declaration_cache import Rules
+from pm.plugins.discovery import find_plugins as found_by_manager
 
 SOURCE = """\
 import os

@@ -13,7 +13,8 @@ from admission import Core, Origin, Owner, Problem, Requirement, Target
 from fixtures.server import IndexServer
 from fixtures.wheels import LINUX_311, Distribution
 from lockfiles import Artifact, Pin
-from pm.cores import (
+from pm.errors import PmError
+from pm.host.core import (
     CoreNeedsPython,
     HostedCore,
     core_from_json,
@@ -23,14 +24,13 @@ from pm.cores import (
     keep_core,
     paths_of_core,
 )
-from pm.embedded import embedded_core_wheel, spoken_version
-from pm.errors import PmError
+from pm.host.embedded import embedded_core_wheel, spoken_version
+from pm.host.interpreter import default_interpreter
 from pm.index import Index, Limits, Terms, open_index
 from pm.index.folders import sha256_of
-from pm.interpreter import default_interpreter
+from pm.index.package_sources import Sources, index_address
 from pm.places import Places
-from pm.processes import run
-from pm.sources import Sources, index_address
+from pm.system.processes import run
 
 _LIMITS = Limits(connect=2, read=2, total=5, attempts=2, pause=0.01, guessing=0)
 HOST = Owner("core", "hermes-agent")
@@ -458,7 +458,7 @@ def test_the_embedded_core_changes_with_its_wheel_and_a_release_never(places: Pl
 
 def test_an_installation_without_the_embedded_core_says_so(places: Places) -> None:
     program = (
-        "from pm.embedded import embedded_core_wheel\n"
+        "from pm.host.embedded import embedded_core_wheel\n"
         "try:\n    embedded_core_wheel()\n"
         "except Exception as error:\n    print(error.code, error, error.hint, sep='; ')"
     )

@@ -18,8 +18,8 @@ from fixtures.server import Fault as ServerFault
 from fixtures.server import IndexServer, Offer
 from fixtures.wheels import Distribution, build_wheels
 from lockfiles import Artifact, Edge, Lock, Pin, pylock
-from pm.contents import Fault
-from pm.environments import (
+from pm.errors import PmError
+from pm.generations.environment import (
     LOCK_NAME,
     RECORD_NAME,
     RecordLine,
@@ -30,13 +30,13 @@ from pm.environments import (
     seal,
     site_packages,
 )
-from pm.errors import PmError
+from pm.generations.file_faults import Fault
+from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter
 from pm.index.folders import place_in_state, sha256_of
+from pm.index.package_sources import Sources, index_address
 from pm.inside import module_source
-from pm.interpreter import Interpreter, default_interpreter, describe_interpreter
 from pm.places import Places
-from pm.processes import run
-from pm.sources import Sources, index_address
+from pm.system.processes import run
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = Distribution("demo-core", "1.0", files={"agent/__init__.py": "", "utils.py": "ours = True\n"})
@@ -236,11 +236,11 @@ def test_a_state_that_cannot_be_written_is_said_to_be(workshop: Workshop) -> Non
 BUILD = """
 import sys
 from pathlib import Path
-from pm.environments import build_environment
+from pm.generations.environment import build_environment
 from pm.errors import PmError
-from pm.interpreter import default_interpreter, describe_interpreter
+from pm.host.interpreter import default_interpreter, describe_interpreter
 from pm.places import Places
-from pm.sources import Sources, index_address
+from pm.index.package_sources import Sources, index_address
 root, lock, *urls = sys.argv[1:]
 places = Places(Path(root), Path(root))
 interpreter = describe_interpreter(default_interpreter(), places.cache)

@@ -100,7 +100,7 @@ def test_a_generation_that_was_collected_is_not_gone_back_to(home: Home) -> None
 MEDDLING = """
 import sys
 from pathlib import Path
-from pm.cli import main
+from pm.cli.main import main
 config = Path(sys.argv[1])
 def meddle(event, arguments):
     if event == "open" and str(arguments[0]).endswith("config.yaml.lock") and "zelkova" not in config.read_text():

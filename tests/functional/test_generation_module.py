@@ -14,9 +14,9 @@ import pytest
 from fixtures.homes import PLUGINS, Home, new_home, snapshot, write_plugin
 from fixtures.running import Running
 from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, build_wheels, read_recipe
+from pm.generations.distributions import stamp
+from pm.generations.leases import leased
 from pm.inside import _hermes_pm, module_source
-from pm.installed import stamp
-from pm.leases import leased
 
 ASK = "__import__('_hermes_pm')"
 NOTHING: list[Any] = [False, [], ""]

@@ -17,7 +17,7 @@ from fixtures.server import Fault, IndexServer, Shape
 from fixtures.wheels import DEFAULT_RECIPE, LINUX_311, read_recipe
 from pm.errors import PmError
 from pm.index import Index, Limits, Terms, open_index
-from pm.sources import Secret, Sources, index_address
+from pm.index.package_sources import Secret, Sources, index_address
 
 _LIMITS = Limits(
     connect=1, read=0.3, total=3, transfer=3, attempts=3, pause=0.01, longest_pause=0.2, guesses=0, guessing=1

@@ -29,7 +29,7 @@ from fixtures.wheels import DEFAULT_RECIPE, LINUX_311, Distribution, read_recipe
 from lockfiles import Artifact, Edge
 from pm.errors import PmError
 from pm.index import FRESH, Index, Limits, Terms, open_index
-from pm.sources import Sources, index_address
+from pm.index.package_sources import Sources, index_address
 
 _LIMITS = Limits(connect=2, read=2, total=5, attempts=3, pause=0.01, longest_pause=0.1, guessing=2)
 _ORIGIN = Origin(Owner("plugin", "demo"))

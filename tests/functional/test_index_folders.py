@@ -16,7 +16,7 @@ from lockfiles import Artifact, Edge, Lock, Pin
 from pm.errors import PmError
 from pm.index import Index, Limits, Terms, open_index
 from pm.index.folders import sha256_of
-from pm.sources import Sources, index_address
+from pm.index.package_sources import Sources, index_address
 
 _LIMITS = Limits(connect=2, read=2, total=5, attempts=2, pause=0.01, guessing=2)
 

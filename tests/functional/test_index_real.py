@@ -10,7 +10,7 @@ import pytest
 from admission import Need
 from fixtures.wheels import LINUX_311
 from pm.index import Terms, open_index
-from pm.sources import find_sources
+from pm.index.package_sources import find_sources
 
 pytestmark = [pytest.mark.real_index, pytest.mark.slow]
 

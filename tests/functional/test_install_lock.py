@@ -14,14 +14,14 @@ import pytest
 from filelock import FileLock
 
 from pm.errors import PmError
-from pm.install_lock import install_lock
+from pm.generations.install_lock import install_lock
 from pm.places import Places
 
 ROOT = Path(__file__).parent.parent.parent
 HOLD = """
 import sys
 from pathlib import Path
-from pm.install_lock import install_lock
+from pm.generations.install_lock import install_lock
 from pm.places import Places
 root = Path(sys.argv[1])
 with install_lock(Places(root, root), "update"):

@@ -13,8 +13,8 @@ import pytest
 from uv import find_uv_bin
 
 from pm.errors import PmError
-from pm.interpreter import default_interpreter, describe_interpreter, find_interpreter
-from pm.processes import run, scrubbed_environment
+from pm.host.interpreter import default_interpreter, describe_interpreter, find_interpreter
+from pm.system.processes import run, scrubbed_environment
 
 PYENV = Path(os.environ.get("PYENV_ROOT") or "~/.pyenv").expanduser() / "versions"
 OWN = f"{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"

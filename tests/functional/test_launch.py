@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fixtures.homes import HERMES, Answer, Home, new_home, snapshot, write_plugin
-from pm.leases import exclusively, leased
+from pm.generations.leases import exclusively, leased
 from pm.places import Places
 
 PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
@@ -516,8 +516,17 @@ def test_a_start_reads_nothing_again_that_is_as_it_was(own: Home) -> None:
     run(own, "true")
     answer = run(own, "true", PYTHONPROFILEIMPORTTIME="1")
     imported = {line.rpartition("|")[2].strip() for line in answer.stderr.splitlines()}
-    heavy = {"admission", "lockfiles", "packaging", "yaml", "pm.selection", "pm.records", "hashlib", "subprocess"}
-    assert (answer.status, "pm.launch" in imported, imported & heavy) == (0, True, set())
+    heavy = {
+        "admission",
+        "lockfiles",
+        "packaging",
+        "yaml",
+        "pm.config.profiles",
+        "pm.generations.records",
+        "hashlib",
+        "subprocess",
+    }
+    assert (answer.status, "pm.launch.exec" in imported, imported & heavy) == (0, True, set())
 
 
 # -- safe mode

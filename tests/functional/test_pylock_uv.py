@@ -18,7 +18,7 @@ from uv import find_uv_bin
 
 from lockfiles import Artifact, Edge, Lock, Owner, Pin, environment_marker
 from lockfiles.pylock import canonical, dumps, loads
-from pm.processes import Finished, run, scrubbed_environment
+from pm.system.processes import Finished, run, scrubbed_environment
 
 OWNERS = (Owner("core", "hermes-agent"),)
 

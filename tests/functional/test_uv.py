@@ -13,11 +13,11 @@ import pytest
 from fixtures.server import IndexServer, Shape
 from fixtures.wheels import Distribution
 from lockfiles import Artifact, Lock, Pin, pylock
-from pm import uv
 from pm.errors import PmError
-from pm.installed import site_packages
+from pm.generations import uv
+from pm.generations.distributions import site_packages
+from pm.index.package_sources import Sources, index_address
 from pm.places import Places
-from pm.sources import Sources, index_address
 
 DEMO = Distribution("demo", "1.0")
 
@@ -70,7 +70,8 @@ def test_an_environment_cannot_be_made_where_a_file_is(places: Places) -> None:
 def test_a_manager_without_uv_says_so(tmp_path: Path) -> None:
     (tmp_path / "uv.py").write_text("def find_uv_bin():\n    raise FileNotFoundError\n")
     program = (
-        "from pm.pythons import uv_binary\ntry:\n    uv_binary()\nexcept Exception as e:\n    print(e.code, e, e.hint)"
+        "from pm.host.pythons import uv_binary\n"
+        "try:\n    uv_binary()\nexcept Exception as e:\n    print(e.code, e, e.hint)"
     )
     paths = os.pathsep.join([str(tmp_path), str(Path(__file__).parent.parent.parent)])
     done = subprocess.run(

@@ -357,7 +357,7 @@ def watch(event, arguments):
     if event == "os.rename" and str(arguments[1]).endswith("/plugins/ash"):
         os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(watch)
-from pm.cli import main
+from pm.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
 

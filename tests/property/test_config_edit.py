@@ -10,10 +10,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pm.config_edit import Change, Disable, Enable, Remove, Set, edit_config
+from pm.config.edit import Change, Disable, Enable, Remove, Set, edit_config
+from pm.config.profiles import read_selection
+from pm.config.settings import Selection
 from pm.names import canonical_key
-from pm.reading.settings import Selection
-from pm.selection import read_selection
 
 NAMES = st.sampled_from(["alpha", "beta", "Gamma", "memory/mem0", "on", "web/x-y", "1"])
 INDENTS = st.sampled_from(["  ", "    "])

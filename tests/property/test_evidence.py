@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from admission import Admitted, Decision, Facts, Policy, Question, Refused, decide
 from fixtures.worlds import any_world, some_pins
 from pm.errors import PmError
-from pm.evidence import evidence_of, read_evidence
+from pm.verdict.evidence import evidence_of, read_evidence
 
 _SEEDS = st.integers(0, 2**32)
 _POLICIES = st.sampled_from(["default", "direct-opt-in"])

@@ -11,7 +11,7 @@ from admission import Admitted, Policy, Refused, decide
 from fixtures.ways_out import steps_of
 from fixtures.worlds import any_world, some_pins
 from lockfiles.pylock import dumps
-from pm.evidence import evidence_of
+from pm.verdict.evidence import evidence_of
 
 for seed in range(240):
     world = any_world(seed)

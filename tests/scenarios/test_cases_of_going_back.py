@@ -11,7 +11,7 @@ from fixtures.faults import leftovers
 from fixtures.homes import Home, snapshot, write_plugin
 from fixtures.hosts import host, new_hosted_home
 from fixtures.running import Running
-from pm.installed import site_packages
+from pm.generations.distributions import site_packages
 
 
 def upgraded(home: Home) -> tuple[Path, dict[str, str], str, dict[str, str]]:

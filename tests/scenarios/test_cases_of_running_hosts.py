@@ -14,7 +14,7 @@ from uv import find_uv_bin
 from fixtures.homes import HERMES, Home, snapshot, write_plugin
 from fixtures.hosts import chains, host, new_hosted_home, releases
 from fixtures.running import Running
-from pm.installed import site_packages
+from pm.generations.distributions import site_packages
 
 IMPORT_FOLDER = "import sys; sys.path.insert(0, sys.argv[1]); import mod; print(mod.VALUE)"
 

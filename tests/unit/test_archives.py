@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from pm import archives
-from pm.archives import unpack
 from pm.errors import PmError
+from pm.plugins import archive as archives
+from pm.plugins.archive import unpack
 
 LINK = stat.S_IFLNK | 0o777
 

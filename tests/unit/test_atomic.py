@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pm.atomic import disk_error, read_json, write_bytes, write_json
 from pm.errors import PmError
+from pm.system.files import disk_error, read_json, write_bytes, write_json
 
 
 def names(folder: Path) -> list[str]:

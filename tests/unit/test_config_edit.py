@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pm.config_edit import Change, Disable, Enable, Remove, Set, edit_config, locked_config
+from pm.config.edit import Change, Disable, Enable, Remove, Set, edit_config, locked_config
 from pm.errors import PmError
 
 CONFIG = """\

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fixtures.wheels import Distribution, build_wheels
 from lockfiles import Artifact
-from pm.contents import Fault, collisions, shadowing
+from pm.generations.file_faults import Fault, collisions, shadowing
 from pm.index.contents import (
     WheelContents,
     contents_of,

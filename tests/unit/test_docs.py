@@ -18,8 +18,8 @@ from admission.gates import root_requirements
 from admission.search import search
 from admission.universe import Universe
 from fixtures.worlds import World, candidate, page
-from pm.arguments import LATER
-from pm.reading.settings import Settings
+from pm.cli.arguments import LATER
+from pm.config.settings import Settings
 from pm.receipts.codes import CODES
 from pm.receipts.examples import example
 from pm.receipts.render import render

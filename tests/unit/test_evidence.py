@@ -25,7 +25,7 @@ from fixtures.worlds import World, candidate, page
 from lockfiles import Artifact, Pin
 from lockfiles.pylock import text_digest
 from pm.errors import PmError
-from pm.evidence import evidence_of, read_evidence
+from pm.verdict.evidence import evidence_of, read_evidence
 
 CORE = Origin(Owner("core", "demo-core"), "METADATA")
 WEB = Origin(Owner("core-extra", "web"), "METADATA")

@@ -11,9 +11,9 @@ import pytest
 
 from admission import Core, Declaration, Origin, Owner, Requirement, Target, declaration_digest, parse_requirement
 from lockfiles import Artifact, Edge, Lock, Pin
-from pm.cores import HostedCore, core_to_json
-from pm.explaining import UnknownPackage, tree_text, tree_to_json, why_text, why_to_json
-from pm.records import Member, Record
+from pm.cli.dependency_tree import UnknownPackage, tree_text, tree_to_json, why_text, why_to_json
+from pm.generations.records import Member, Record
+from pm.host.core import HostedCore, core_to_json
 
 CORE = Owner("core", "hermes-agent")
 EXTRA = Owner("core-extra", "honcho")
@@ -473,7 +473,7 @@ def test_what_commands_a_terminal_is_written_as_an_escape() -> None:
 
 def test_explaining_loads_nothing_heavy() -> None:
     heavy = "{'dataclasses', 'inspect', 'logging', 'rich', 'tomlkit', 'tomllib', 'urllib3', 'yaml'}"
-    program = f"import json, sys, pm.explaining; print(json.dumps(sorted({heavy} & set(sys.modules))))"
+    program = f"import json, sys, pm.cli.dependency_tree; print(json.dumps(sorted({heavy} & set(sys.modules))))"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
     )

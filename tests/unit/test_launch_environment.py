@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pm.launch import launched_environment
+from pm.generations.pointer import Pointer
+from pm.launch.admitted import _PROJECT_SWITCH
+from pm.launch.exec import launched_environment
 from pm.places import Places
-from pm.pointer import Pointer
-from pm.reading.discovery import PROJECT_SWITCH
-from pm.unadmitted import _PROJECT_SWITCH
+from pm.plugins.discovery import PROJECT_SWITCH
 
 PLACES = Places(Path("/home/.hermes/profiles/work"), Path("/home/.hermes"))
 # a generation that `disable` made: a record of its own on the environment of an earlier one

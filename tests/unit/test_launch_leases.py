@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pm.errors import PmError
-from pm.leases import exclusively, is_held, leased, take_lease
+from pm.generations.leases import exclusively, is_held, leased, take_lease
 from pm.places import Places
 
 

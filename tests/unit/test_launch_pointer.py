@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pm.errors import PmError
+from pm.generations.pointer import Admitted, Pointer, read_pointer, selected
 from pm.places import Places
-from pm.pointer import Admitted, Pointer, read_pointer, selected
 
 VALUE: dict[str, Any] = {
     "schema": 1,

@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import pytest
 import uv
 
-from pm.embedded import spoken_version
+from pm.host.embedded import spoken_version
 
 ROOT = Path(__file__).parents[2]
 SOURCES = (
@@ -28,9 +28,9 @@ SOURCES = (
 )
 CORE_WHEEL = "pm/embedded_core/hermes_embedded_core-0.1.0-py3-none-any.whl"
 
-ASK_FOR_WHEEL = "from pm.embedded import embedded_core_wheel as ask; print(ask())"
+ASK_FOR_WHEEL = "from pm.host.embedded import embedded_core_wheel as ask; print(ask())"
 ASK_FOR_ERROR = """
-from pm.embedded import embedded_core_wheel
+from pm.host.embedded import embedded_core_wheel
 from pm.errors import PmError
 try:
     embedded_core_wheel()
@@ -121,7 +121,7 @@ def test_a_normal_installation_finds_the_core_wheel(wheel: Path, core_wheel: Pat
 
 def test_an_editable_installation_finds_the_core_wheel(core_wheel: Path, tmp_path: Path) -> None:
     programs = installed(build(ROOT, tmp_path / "dist", "wheel:editable"), tmp_path / "venv")
-    ask_for_both = f"import pm.embedded; print(pm.embedded.__file__); {ASK_FOR_WHEEL}"
+    ask_for_both = f"import pm.host.embedded; print(pm.host.embedded.__file__); {ASK_FOR_WHEEL}"
     module, found = run(programs / "python", "-c", ask_for_both, directory=tmp_path).splitlines()
     assert module == str(ROOT / "pm" / "embedded.py")
     assert tmp_path in Path(found).parents

@@ -12,8 +12,8 @@ from admission.requirement import Origin, Owner
 from fixtures.ways_out import steps_of
 from fixtures.worlds import World, candidate, page
 from pm.errors import PmError
-from pm.patching import patch_text
-from pm.reading.declaration import read_declaration
+from pm.lint.patch import patch_text
+from pm.plugins.declaration import read_declaration
 from pm.receipts.build import build
 from pm.receipts.receipt import Operation, Plugin, Receipt, Source
 

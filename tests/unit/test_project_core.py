@@ -10,12 +10,12 @@ import pytest
 
 from admission import Core, Origin, Owner, Problem, Requirement
 from fixtures.wheels import LINUX_311
-from pm.cores import HostedCore, core_from_json, core_names, core_to_json, find_core, is_project, paths_of_core
 from pm.errors import PmError
+from pm.host.core import HostedCore, core_from_json, core_names, core_to_json, find_core, is_project, paths_of_core
+from pm.host.project_core import named_project
 from pm.index import Terms, open_index
+from pm.index.package_sources import Sources
 from pm.places import Places
-from pm.project_core import named_project
-from pm.sources import Sources
 
 OWNER = Owner("core", "hermes-agent")
 AT = "the core's `pyproject.toml`"

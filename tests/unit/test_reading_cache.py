@@ -10,14 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pm.reading import (
-    Rules,
-    declaration_from_json,
-    declaration_to_json,
-    read_declaration,
-    read_declaration_cached,
-)
-from pm.reading.cache import remembered
+from pm.documents.parse_cache import remembered
+from pm.plugins.declaration import read_declaration
+from pm.plugins.declaration_cache import Rules, declaration_from_json, declaration_to_json, read_declaration_cached
 
 PLUGINS = Path(__file__).parents[2] / "fixtures" / "plugins"
 CORE = frozenset({"hermes-agent"})
@@ -161,11 +156,12 @@ def test_the_cache_does_not_grow_without_end(tmp_path: Path) -> None:
 def test_a_second_reading_needs_no_parser(rules: Rules) -> None:
     assert rules.cache_directory is not None
     program = (
-        "import sys; from pathlib import Path; from pm.reading import Rules, read_declaration_cached\n"
+        "import sys; from pathlib import Path\n"
+        "from pm.plugins.declaration_cache import Rules, read_declaration_cached\n"
         "for name in ('with-pyproject', 'bad-specifier', 'dynamic-file'):\n"
         "    rules = Rules(frozenset(), cache_directory=Path(sys.argv[2]))\n"
         "    read_declaration_cached(Path(sys.argv[1], name), rules)\n"
-        "parsers = {'yaml', 'tomllib', 'packaging.requirements', 'ruamel', 'filelock', 'pm.reading.declaration'}\n"
+        "parsers = {'yaml', 'tomllib', 'packaging.requirements', 'ruamel', 'filelock', 'pm.plugins.declaration'}\n"
         "print(sorted(parsers & set(sys.modules)))\n"
     )
     outputs = [
@@ -178,4 +174,4 @@ def test_a_second_reading_needs_no_parser(rules: Rules) -> None:
         ).stdout
         for _ in range(2)
     ]
-    assert outputs == ["['packaging.requirements', 'pm.reading.declaration', 'tomllib', 'yaml']\n", "[]\n"]
+    assert outputs == ["['packaging.requirements', 'pm.plugins.declaration', 'tomllib', 'yaml']\n", "[]\n"]

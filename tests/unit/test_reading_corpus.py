@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from admission import Declaration, Origin, Owner, parse_requirement
-from pm.reading import read_declaration
+from pm.plugins.declaration import read_declaration
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "plugins.jsonl"
 pytestmark = pytest.mark.skipif(not CORPUS.exists(), reason="the corpus of declarations is not part of the repository")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from admission import Declaration, ExternalDependency, Origin, Owner, Problem, Requirement
-from pm.reading import is_memory_provider, read_declaration
+from pm.plugins.declaration import read_declaration
+from pm.plugins.providers import is_memory_provider
 
 PLUGINS = Path(__file__).parents[2] / "fixtures" / "plugins"
 CORE = frozenset({"hermes-agent", "hermes-embedded-core"})

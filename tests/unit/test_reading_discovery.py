@@ -9,7 +9,9 @@ import pytest
 
 from admission import Declaration
 from pm.errors import PmError
-from pm.reading import Found, Rules, find_plugins, read_bundled
+from pm.plugins.bundled import read_bundled
+from pm.plugins.declaration_cache import Rules
+from pm.plugins.discovery import Found, find_plugins
 
 RULES = Rules(frozenset({"hermes-agent"}))
 PROJECTS_ON = {"HERMES_ENABLE_PROJECT_PLUGINS": "1"}

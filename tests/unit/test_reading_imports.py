@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from admission import Problem
-from pm.reading import Imports, UndeclaredImport, undeclared_imports
+from pm.lint.imports import Imports, UndeclaredImport, undeclared_imports
 
 PLUGINS = Path(__file__).parents[2] / "fixtures" / "plugins"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from admission import Declaration, ExternalDependency, Problem
-from pm.reading import read_declaration
+from pm.plugins.declaration import read_declaration
 
 PLUGINS = Path(__file__).parents[2] / "fixtures" / "plugins"
 
@@ -63,7 +63,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_nothing_special() -> None:
 def test_files_are_utf_8_whatever_the_locale_says(variables: dict[str, str]) -> None:
     """Case encoding-bom-crlf-03."""
     program = (
-        "from pathlib import Path; import sys; from pm.reading import read_declaration;"
+        "from pathlib import Path; import sys; from pm.plugins.declaration import read_declaration;"
         "print(read_declaration(Path(sys.argv[1]), core_names=frozenset()).description.encode())"
     )
     folder = PLUGINS / "windows-text"

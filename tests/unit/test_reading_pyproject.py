@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from admission import Declaration, Problem
-from pm.reading import read_declaration
-from pm.reading.toml_places import Place, toml_places
+from pm.documents.toml_positions import Place, toml_places
+from pm.plugins.declaration import read_declaration
 
 PLUGINS = Path(__file__).parents[2] / "fixtures" / "plugins"
 
@@ -331,7 +331,7 @@ def test_a_plugin_without_a_project_needs_no_toml_parser_and_one_without_a_manif
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "pyproject.toml").write_text("[project]\n")
     program = (
-        "import sys; from pathlib import Path; from pm.reading import read_declaration\n"
+        "import sys; from pathlib import Path; from pm.plugins.declaration import read_declaration\n"
         "read_declaration(Path(sys.argv[1], 'a'), core_names=frozenset())\n"
         "print('tomllib' in sys.modules, 'yaml' in sys.modules)\n"
         "read_declaration(Path(sys.argv[1], 'b'), core_names=frozenset())\n"

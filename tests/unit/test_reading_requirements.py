@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from admission import InvalidRequirementText, Origin, Owner, Problem, parse_requirement, parse_specifier
-from pm.reading.requirements import Judged, Reading, judge
-from pm.reading.written import Written
+from pm.plugins.raw import Written
+from pm.plugins.requirements import Judged, Reading, judge
 
 OWNER = Owner("plugin", "p")
 READING = Reading(OWNER, frozenset({"hermes-agent"}), "own-name")

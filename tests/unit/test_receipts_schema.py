@@ -10,12 +10,12 @@ from typing import Any, cast, get_args, get_type_hints
 import pytest
 from jsonschema import Draft202012Validator
 
-from pm.processes import run
 from pm.receipts import receipt as rows
 from pm.receipts.codes import CODES, OUTCOMES
 from pm.receipts.examples import NAMES, example
 from pm.receipts.receipt import Receipt, from_json, receipt_text, to_json
-from pm.receipts.reference import documents, schema_text, write
+from pm.system.processes import run
+from scripts.receipt_pages import documents, schema_text, write
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 SCHEMA: dict[str, Any] = json.loads(schema_text())

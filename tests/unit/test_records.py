@@ -12,11 +12,9 @@ import pytest
 
 from admission import Declaration, ExternalDependency, Origin, Problem, Requirement
 from lockfiles import Artifact, Edge, Lock, Owner, Pin
-from pm.atomic import write_bytes, write_json
 from pm.errors import PmError
-from pm.places import Places
-from pm.pointer import read_pointer
-from pm.records import (
+from pm.generations.pointer import read_pointer
+from pm.generations.records import (
     Member,
     Record,
     pointer_to_json,
@@ -24,6 +22,8 @@ from pm.records import (
     read_selected,
     record_to_json,
 )
+from pm.places import Places
+from pm.system.files import write_bytes, write_json
 
 OWNER = Owner("plugin", "memory/mem0")
 ORIGIN = Origin(OWNER, "plugin.yaml", 4, "pip_dependencies")

@@ -16,16 +16,17 @@ from jsonschema import Draft202012Validator
 
 from fixtures.homes import PLUGINS, ROOT, Home, new_home
 from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
-from pm import processes, sources
+from pm.config.settings import Index, Settings
+from pm.generations.pointer import Pointer
+from pm.generations.records import Member, Record, read_record
+from pm.generations.transaction import recover
 from pm.index import FRESH, Limits
-from pm.launch import launched_environment
+from pm.index import package_sources as sources
+from pm.launch.exec import launched_environment
 from pm.places import Places, find_places
-from pm.pointer import Pointer
-from pm.reading.discovery import PROJECT_SWITCH
-from pm.reading.settings import Index, Settings
-from pm.records import Member, Record, read_record
-from pm.reference import VARIABLES, documents, write
-from pm.transaction import recover
+from pm.plugins.discovery import PROJECT_SWITCH
+from pm.system import processes
+from scripts.command_pages import VARIABLES, documents, write
 
 REFERENCE = ROOT / "docs" / "reference"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorial").glob("*.md")), *sorted(REFERENCE.glob("*.md"))]
@@ -200,7 +201,7 @@ def test_what_a_pointer_says_is_what_its_record_says(home: Home) -> None:
 # Runs `hermes` and kills it at the moment at which it would replace the pointer.
 PROGRAM = """
 import os, signal, sys
-from pm.cli import main
+from pm.cli.main import main
 def watch(event, arguments):
     if event == "os.rename" and str(arguments[1]).endswith("/pm/pointer.json"):
         os.kill(os.getpid(), signal.SIGKILL)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from admission import Problem
-from pm.reading.declaration import read_declaration
-from pm.reading.review import HOST_MODULES, Provided, Review
+from pm.lint.review import HOST_MODULES, Provided, Review
+from pm.plugins.declaration import read_declaration
 
 PLUGINS = Path(__file__).parents[2] / "fixtures" / "plugins"
 EVERYTHING = Provided(HOST_MODULES | {"demo_colors"})

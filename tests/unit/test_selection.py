@@ -9,10 +9,7 @@ from pathlib import Path
 import pytest
 
 from admission import Declaration, Problem
-from pm.errors import PmError
-from pm.reading import Found
-from pm.reading.settings import Index, Selection, Settings
-from pm.selection import (
+from pm.config.profiles import (
     Enabled,
     Profile,
     allows_lazy_installs,
@@ -20,6 +17,9 @@ from pm.selection import (
     read_profiles,
     read_selection,
 )
+from pm.config.settings import Index, Selection, Settings
+from pm.errors import PmError
+from pm.plugins.discovery import Found
 
 
 def selected(home: Path, text: str | bytes, cache: Path | None = None) -> Selection:
@@ -315,7 +315,7 @@ def test_a_second_reading_is_equal_and_needs_no_yaml_parser(tmp_path: Path) -> N
     text = "plugins: {enabled: [a], entries: {b: {}}, disabled: ['']}\npm: {indexes: [{url: x}], core: []}\n"
     first = selected(tmp_path / "home", text, tmp_path / "cache")
     program = (
-        "import sys; from pathlib import Path; from pm.selection import read_selection\n"
+        "import sys; from pathlib import Path; from pm.config.profiles import read_selection\n"
         "selection = read_selection(Path(sys.argv[1]), Path(sys.argv[2]))\n"
         "print(repr(selection)); print(sorted({'yaml', 'ruamel', 'filelock', 'tomllib'} & set(sys.modules)))\n"
     )

@@ -9,7 +9,7 @@ import pytest
 
 from admission import Warning as Notice
 from pm.errors import PmError
-from pm.sources import IndexAddress, Secret, Sources, find_sources, index_address
+from pm.index.package_sources import IndexAddress, Secret, Sources, find_sources, index_address
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from pm import transaction
 from pm.errors import PmError
+from pm.generations import transaction
+from pm.generations.transaction import Recovered, Replacement, commit, digest_file, recover
 from pm.places import Places
-from pm.transaction import Recovered, Replacement, commit, digest_file, recover
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ PROGRAM = """
 import os, signal, sys
 from pathlib import Path
 from pm.places import Places
-from pm.transaction import Replacement, commit
+from pm.generations.transaction import Replacement, commit
 home, deadline = Path(sys.argv[1]), int(sys.argv[2])
 places, seen = Places(home, home), 0
 def watch(event, arguments):

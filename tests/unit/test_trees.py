@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pm.errors import PmError
-from pm.trees import TreeEntry, copy_plugin, tree_digest, tree_entries
+from pm.plugins.tree import TreeEntry, copy_plugin, tree_digest, tree_entries
 
 
 @pytest.fixture

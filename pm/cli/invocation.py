@@ -1,0 +1,125 @@
+"""One call of the command: its arguments, its places, and how it talks."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pm.cli.arguments import words_again
+from pm.cli.console import Talk
+from pm.index import Terms
+from pm.operations.run import Course, Result, Scene, changing, inspecting, looking, trying
+from pm.places import Places, find_places, working_folder
+from pm.verdict.state import Wishes
+
+if TYPE_CHECKING:
+    from pm.cli.listings import View
+    from pm.index.fetching import Progress
+    from pm.receipts.receipt import Receipt
+
+
+class Call:
+    """What a verb is given, and what it shows things with."""
+
+    def __init__(self, arguments: Namespace, words: Sequence[str]) -> None:
+        self.arguments = arguments
+        self.places: Places = find_places(arguments.home, os.environ)
+        self.talk = Talk(quiet=arguments.quiet or arguments.json, verbose=arguments.verbose)
+        self._words = words_again(words)
+
+    def change(self, name: str, argument: str, work: Callable[[Course], Result]) -> int:
+        """Do what changes something, and show its receipt. A dry run changes nothing, and its receipt is not stored."""
+        course = self._course(name, argument)
+        carry_out = trying if course.operation.dry_run else changing
+        return self.show(carry_out(course, lambda: work(course)))
+
+    def inspect(self, name: str, work: Callable[[Course], Result], *, argument: str = "") -> int:
+        """Look at what is selected, keep the receipt, and show it. That of a dry run is not stored."""
+        course = self._course(name, argument)
+        carry_out = looking if course.operation.dry_run else inspecting
+        return self.show(carry_out(course, lambda: work(course)))
+
+    def look(self, name: str, argument: str, work: Callable[[Course], Result]) -> Receipt:
+        """Do what never changes anything, and return its receipt."""
+        course = self._course(name, argument)
+        course.know(dry_run=True)
+        return looking(course, lambda: work(course))
+
+    def wishes(self) -> Wishes:
+        """Return what the operator says for this one operation."""
+        said = vars(self.arguments)
+        return Wishes(
+            offline=self.arguments.offline,
+            allow_build=tuple(said.get("allow_build", ())),
+            allow_prerelease=tuple(said.get("allow_prerelease", ())),
+            allow_direct_urls=said.get("allow_direct_urls", False),
+            exclude_newer=said.get("exclude_newer"),
+            core=_core(said.get("core")),
+            python=said.get("python"),
+            project=working_folder(),
+            budget=said.get("budget", 0),
+            steps_seconds=said.get("steps_budget", 10.0),
+        )
+
+    def show(self, receipt: Receipt) -> int:
+        """Show a receipt, as JSON or as text, and return its exit status."""
+        self.talk.clear()
+        sys.stdout.write(self.shown(receipt))
+        return receipt.exit_status
+
+    def shown(self, receipt: Receipt) -> str:
+        """Return what is shown of a receipt; with `--quiet` nothing if it went well."""
+        if self.arguments.json:
+            from pm.receipts.receipt import receipt_text
+
+            return receipt_text(receipt)
+        if self.arguments.quiet and not receipt.exit_status:
+            return ""
+        if vars(self.arguments).get("summary"):
+            return _summary(self, receipt)
+        from pm.receipts.render import text_for
+
+        return text_for(receipt, sys.stdout)
+
+    def view(self) -> View:
+        """Return what is there now."""
+        from pm.cli.listings import look
+
+        return look(self.places, os.environ, working_folder())
+
+    def print(self, value: Mapping[str, object], text: Callable[[], str]) -> int:
+        """Show a listing, as JSON or as text."""
+        print(json.dumps(value, indent=2) if self.arguments.json else text())
+        return 0
+
+    def _course(self, name: str, argument: str) -> Course:
+        scene = Scene(self.places, os.environ, self.talk.tell, Terms(report=self._progress))
+        course = Course(scene, name, self._words, dry_run=vars(self.arguments).get("dry_run", False))
+        course.know(argument=argument)
+        return course
+
+    def _progress(self, progress: Progress) -> None:
+        self.talk.progress(progress.pages + progress.candidates, progress.waiting)
+
+
+def _core(word: str | None) -> str | None:
+    """Return a core with a project's folder spelled so that it means the same from everywhere."""
+    if not word:
+        return word
+    from pm.host.core import is_project
+
+    return str(Path(word).absolute()) if is_project(word) and not word.startswith("~") else word
+
+
+def _summary(call: Call, receipt: Receipt) -> str:
+    """Return a line for each plugin that is enabled, and the sentence of the verdict."""
+    from pm.cli.listings import plugins, safe
+
+    rows = [safe(row) for row in plugins(call.view()) if row["state"] in ("enabled", "missing")]
+    lines = [f"{row['ready']:<13} {row['key']} {row['version']}".rstrip() for row in rows]
+    return "\n".join([*lines, *safe({"summary": receipt.summary}).values()]) + "\n"

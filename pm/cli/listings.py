@@ -1,0 +1,207 @@
+"""What is there and in which state: the listings of plugins and of the selected generation, without any resolving."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from admission import Declaration, declaration_digest
+from pm.config.profiles import enabled_plugins, read_selection
+from pm.config.settings import Selection
+from pm.generations.records import Member, Record, read_selected
+from pm.host.core import core_from_json, core_names
+from pm.names import same_key, visible
+from pm.places import Places
+from pm.plugins.declaration_cache import Rules
+from pm.plugins.discovery import Found, find_plugins
+from pm.redaction import redact
+
+
+class View(NamedTuple):
+    """One home as it is now."""
+
+    places: Places
+    record: Record | None
+    selection: Selection
+    found: tuple[Found, ...]
+    enabled: frozenset[str]
+    """Keys."""
+    missing: tuple[str, ...]
+    """What the config enables and nobody found, as written."""
+    known_settings: frozenset[str]
+    """Names of environment variables that are set, here or in the home's `.env`."""
+
+
+def look(places: Places, environ: Mapping[str, str], project: Path | None) -> View:
+    """Read what is there; nothing is decided, asked or written outside of the cache.
+
+    Raise `PmError` (`config-unreadable`, `drift`).
+    """
+    record = read_selected(places)
+    cache = places.cache / "read"
+    selection = read_selection(places.home, cache)
+    settings = selection if places.home == places.root else read_selection(places.root, cache)
+    bundled: Mapping[str, Declaration] = core_from_json(record.core).bundled if record is not None else {}
+    names = core_names(settings.section.core if record is None else str(record.core["setting"]))
+    if record is not None:
+        names |= core_from_json(record.core).names
+    found = find_plugins(places.home, bundled, environ, Rules(names, cache_directory=cache), project=project)
+    enabled = enabled_plugins(selection, found)
+    return View(
+        places=places,
+        record=record,
+        selection=selection,
+        found=found,
+        enabled=frozenset(member.key for member in enabled.members),
+        missing=enabled.missing,
+        known_settings=frozenset(environ) | _dotenv_names(places.home / ".env"),
+    )
+
+
+def plugins(view: View) -> list[dict[str, object]]:
+    """Return every copy of every plugin, and what the config enables and nobody found."""
+    rows = [row(view, found) for found in view.found]
+    return [*rows, *(_missing_row(written) for written in view.missing)]
+
+
+def row(view: View, found: Found) -> dict[str, object]:
+    """Return one copy of a plugin as `plugins list --json` shows it."""
+    enabled = found.key in view.enabled and not found.hidden_by
+    return {
+        "key": found.key,
+        "name": found.declaration.name or found.key,
+        "version": found.declaration.version,
+        "state": "hidden" if found.hidden_by else "enabled" if enabled else "disabled",
+        "source": found.source,
+        "ready": _readiness(view, found) if enabled else None,
+        "description": found.declaration.description,
+        "hidden_by": found.hidden_by,
+        "memory_provider": found.memory_provider,
+    }
+
+
+def details(view: View, found: Found) -> dict[str, object]:
+    """Return everything that is known of one copy, as `plugins show --json` gives it."""
+    declaration = found.declaration
+    member = next((m for m in _members(view) if same_key(m.key, found.key)), None)
+    return {
+        **row(view, found),
+        "folder": str(found.folder) if found.folder is not None else None,
+        "requires_python": declaration.requires_python,
+        "requires_hermes": declaration.requires_core,
+        "requirements": [
+            {"requirement": r.text or r.canonical, "file": r.origin.file, "line": r.origin.line, "key": r.origin.key}
+            for r in (*declaration.requirements, *declaration.gates)
+        ],
+        "external_dependencies": [dependency._asdict() for dependency in declaration.external_dependencies],
+        "requires_env": [{"name": name, "set": name in view.known_settings} for name in declaration.requires_env],
+        "hooks": list(declaration.hooks),
+        "problems": [problem._asdict() for problem in declaration.problems],
+        "notes": [problem._asdict() for problem in declaration.notes],
+        "admitted": _is_admitted(view, found),
+        "enabled_since": member.enabled_since if member is not None else "",
+        "copies": [
+            {"source": other.source, "folder": str(other.folder or ""), "hidden_by": other.hidden_by}
+            for other in view.found
+            if same_key(other.key, found.key)
+        ],
+    }
+
+
+def status(view: View) -> dict[str, object]:
+    """Return what `pm status --json` shows: the selected generation, and everything that is enabled."""
+    record = view.record
+    shown = [row for row in plugins(view) if row["state"] in ("enabled", "missing")]
+    behind = _running_behind(view)
+    return {
+        "generation": _generation(view),
+        "core": record.lock.core if record is not None else None,
+        "target": record.target if record is not None else None,
+        "plugins": shown,
+        "restart_required": bool(behind),
+        "restart_reasons": list(behind),
+        "home": str(view.places.home),
+        "profile": view.places.profile,
+        "interrupted": view.places.journal.exists(),
+    }
+
+
+def safe(listing: Mapping[str, object]) -> dict[str, Any]:
+    """Return a listing without credentials, and with everything visible that a terminal would hide or obey."""
+    return {key: _safe(value) for key, value in listing.items()}
+
+
+def _safe(value: object) -> object:
+    if isinstance(value, str):
+        return visible(redact(value))
+    if isinstance(value, Mapping):
+        return safe(value)
+    if isinstance(value, list | tuple):
+        return [_safe(item) for item in value]
+    return value
+
+
+def _generation(view: View) -> dict[str, object] | None:
+    record = view.record
+    if record is None:
+        return None
+    path = view.places.generation(record.environment)
+    return {"number": record.generation, "path": str(path), "lock_digest": record.lock_digest}
+
+
+def _running_behind(view: View) -> tuple[str, ...]:
+    """Return why processes that still run in another environment than the selected one must be started again."""
+    from pm.operations.restarts import running_behind
+
+    return running_behind(view.places, view.record) if view.record is not None else ()
+
+
+def _readiness(view: View, found: Found) -> str:
+    declaration = found.declaration
+    if not declaration.fit:
+        return "not-ready"
+    if not _is_admitted(view, found):
+        return "not-admitted"
+    if any(name not in view.known_settings for name in declaration.requires_env):
+        return "needs-config"
+    return "ready"
+
+
+def _is_admitted(view: View, found: Found) -> bool:
+    """Say whether the selected generation holds this copy for this profile, as it declares now."""
+    digest = declaration_digest(found.declaration)
+    here = (member for member in _members(view) if view.places.profile in member.profiles)
+    return any(member.stands_for(found.key, digest, str(found.folder or "")) for member in here)
+
+
+def _members(view: View) -> Iterable[Member]:
+    return view.record.members if view.record is not None else ()
+
+
+def _missing_row(written: str) -> dict[str, object]:
+    return {
+        "key": written,
+        "name": written,
+        "version": "",
+        "state": "missing",
+        "source": "",
+        "ready": "missing",
+        "description": "",
+        "hidden_by": "",
+        "memory_provider": False,
+    }
+
+
+def _dotenv_names(file: Path) -> frozenset[str]:
+    """Return the names that a `.env` sets; its values are nobody's business here."""
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return frozenset()
+    return frozenset(_names(text))
+
+
+def _names(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if equals and value.strip() and not name.startswith("#"):
+            yield name.strip()

@@ -1,0 +1,82 @@
+"""Listings as text for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pm.cli.console import table
+
+PLUGIN_COLUMNS = ("key", "version", "state", "source", "ready")
+
+
+def status_text(status: Mapping[str, Any]) -> str:
+    """Return the status as text."""
+    return "\n".join(_status_lines(status))
+
+
+def details_text(details: Mapping[str, Any]) -> str:
+    """Return what is known of one plugin as text."""
+    return "\n".join(_details_lines(details))
+
+
+def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
+    generation = status["generation"]
+    yield f"home        {status['home']} (profile {status['profile']})"
+    if generation is None:
+        yield "generation  none yet; `hermes pm init` makes one"
+    else:
+        yield f"generation  {generation['number']}, in {generation['path']}"
+        yield f"core        {status['core']}"
+        yield f"target      {status['target']}"
+    if status["interrupted"]:
+        yield "interrupted an operation was stopped; the next one that changes something mends what it left"
+    if status["restart_required"]:
+        yield "restart     a running process still uses an earlier environment; restart it to use this one"
+        yield from (f"            {reason}" for reason in status["restart_reasons"])
+    yield ""
+    plugins = status["plugins"]
+    yield table(plugins, PLUGIN_COLUMNS) if plugins else "no plugin is enabled"
+    waiting = [plugin["key"] for plugin in plugins if plugin["ready"] == "not-admitted"]
+    if waiting:
+        yield ""
+        yield "enabled in the config and not admitted, so they do not run as they are now:"
+        yield from (f"  hermes plugins enable {key}" for key in waiting)
+
+
+def _details_lines(details: Mapping[str, Any]) -> Iterator[str]:
+    version = f" {details['version']}" if details["version"] else ""
+    yield f"{details['key']}{version}, {details['state']}" + (f", {details['ready']}" if details["ready"] else "")
+    if details["description"]:
+        yield details["description"]
+    yield ""
+    yield f"source           {details['source']}" + (f", {details['folder']}" if details["folder"] else "")
+    for name, title in (
+        ("requires_python", "requires-python"),
+        ("requires_hermes", "requires_hermes"),
+        ("enabled_since", "enabled since"),
+    ):
+        if details[name]:
+            yield f"{title:<16} {details[name]}"
+    yield from _needs(details)
+    for title, rows in (("fault", details["problems"]), ("note", details["notes"])):
+        for row in rows:
+            yield f"{title:<16} {row['message']} ({_place(row)})" + (f"; {row['hint']}" if row["hint"] else "")
+    for copy in details["copies"]:
+        if copy["hidden_by"]:
+            yield f"hidden copy      {copy['source']} {copy['folder']} (the {copy['hidden_by']} one is used)"
+
+
+def _needs(details: Mapping[str, Any]) -> Iterator[str]:
+    for row in details["requirements"]:
+        yield f"requires         {row['requirement']}  ({_place(row)})"
+    for row in details["external_dependencies"]:
+        how = f": {row['install']}" if row["install"] else ""
+        yield f"needs besides    {row['name']}{how} (never installed or checked by the manager)"
+    for row in details["requires_env"]:
+        yield f"needs variable   {row['name']} ({'is set' if row['set'] else 'is not set'})"
+
+
+def _place(row: Mapping[str, Any]) -> str:
+    line = f":{row['line']}" if row["line"] else ""
+    return f"{row['file']}{line}" if row["file"] else row["key"] or "no place"

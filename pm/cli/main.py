@@ -1,0 +1,172 @@
+"""`hermes`: answer a verb, or hand the words to the core's own command."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
+
+from pm.errors import PmError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+FAILED = 3
+USAGE = 2
+
+
+def entry() -> NoReturn:
+    """Be the program `hermes`: end at once, since taking all modules down again costs more than a quick answer."""
+    import gc
+
+    from pm.system.signals import listen, only_to_be_said
+
+    # a dry run makes a hundred thousand values that live to its end: there is no garbage to look for
+    gc.set_threshold(100_000, 50, 50)
+    listen()
+    try:
+        status = main()
+    except OSError as error:  # from saying what is wrong, to a terminal that is gone
+        status = _unheard(error)
+    only_to_be_said()
+    os._exit(_flushed(status))
+
+
+def _flushed(status: int) -> int:
+    """Write what is still to be written, and return the status: with a disk that is full there is no answer."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except BrokenPipeError:
+            continue
+        except OSError as error:
+            status = _unheard(error)
+    return status
+
+
+def _unheard(error: OSError) -> int:
+    """Say that nobody hears what was done, if anybody hears that: a terminal that was closed is gone for both."""
+    with suppress(OSError):
+        os.write(2, f"hermes: the output cannot be written: {error.strerror}\n".encode())
+    return FAILED
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status (docs/reference/command-line.md)."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        # a terminal that cannot show a character shows its escape
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return _answer(words)
+    except PmError as error:
+        return _failed(error, as_json="--json" in words)
+    except SystemExit as ended:
+        # argparse has said on standard error what is wrong with the words
+        if ended.code == USAGE and "--json" in words:
+            print('{"error": {"code": "usage", "message": "the command line is wrong; standard error says how"}}')
+        raise
+    except BrokenPipeError:
+        # whoever read the output has enough of it; nothing may be written to it any more
+        sys.stdout = None
+        return 0
+    except OSError as error:
+        return _failed(_refused_by_the_system(error), as_json="--json" in words)
+    except KeyboardInterrupt:
+        print("hermes: stopped", file=sys.stderr)
+        return FAILED
+    except Exception:  # noqa: BLE001 - a fault of ours must not look like a refusal, which is what status 1 says
+        import traceback
+
+        traceback.print_exc()
+        print("hermes: this is a fault of the manager itself; nothing was decided", file=sys.stderr)
+        return FAILED
+
+
+def _answer(words: list[str]) -> int:
+    if words[:2] == ["plugins", "check"]:
+        from pm.cli import readiness_cache as quick
+
+        status = quick.answer(words)
+        if status is not None:
+            return status
+    from pm.cli.arguments import LATER, OURS, parser
+
+    first = words[0] if words else ""
+    if first in LATER:
+        print(f"hermes: `{first}` is not part of this version of the manager", file=sys.stderr)
+        return USAGE
+    if first not in OURS and first not in ("-h", "--help", "--version"):
+        _hand_over(words)
+    arguments = parser(first if first in OURS else "", words[1] if len(words) > 1 else "").parse_args(words)
+    if arguments.version:
+        from importlib.metadata import version
+
+        print(f"hermes-pm {version('hermes-pm')}")
+        return 0
+    return _verb(arguments)(arguments, words)
+
+
+def _verb(arguments: Namespace) -> Callable[[Namespace, list[str]], int]:
+    if arguments.family == "run":
+        return lambda arguments, _: _run(arguments)
+    from pm.cli import verbs
+
+    found: Callable[[Namespace, list[str]], int] = getattr(verbs, f"{arguments.family}_{arguments.verb}")
+    return found
+
+
+def _run(arguments: Namespace) -> int:  # noqa: RET503 - `launch` does not return
+    import os
+
+    from pm.launch.exec import launch
+    from pm.places import find_places
+
+    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    if not command:
+        print("hermes run: name a command: `hermes run -- CMD …`", file=sys.stderr)
+        return USAGE
+    places = find_places(arguments.home, os.environ)
+    launch(places, command, safe=arguments.safe, environ=os.environ, tell=_tell)
+
+
+def _hand_over(words: list[str]) -> NoReturn:
+    import os
+
+    from pm.launch.exec import hand_over
+    from pm.places import find_places
+
+    hand_over(find_places(None, os.environ), words, environ=os.environ, tell=_tell)
+
+
+def _tell(text: str) -> None:
+    print(f"hermes: {text}", file=sys.stderr)
+
+
+def _refused_by_the_system(error: OSError) -> PmError:
+    from pathlib import Path
+
+    from pm.system.files import disk_error
+
+    if error.filename is None:
+        return PmError("not-writable", f"the system refused a call: {error.strerror or error}")
+    return disk_error(error, Path(str(error.filename)), verb="used")
+
+
+def _failed(error: PmError, *, as_json: bool) -> int:
+    """Say what went wrong where no receipt does."""
+    from pm.cli.console import complain
+
+    if as_json:
+        import json
+
+        from pm.redaction import redact
+
+        said = {name: getattr(error, name) for name in ("code", "message", "hint", "file", "line", "key")}
+        print(redact(json.dumps({"error": said}, indent=2)))
+    return complain(error)

@@ -1,0 +1,123 @@
+"""Answer *is everything ready?* as it was answered last, as long as nothing that the answer rests on has changed.
+
+What was shown is kept in the cache with a stamp of every file and folder that it rests on, and of the variables and the
+code. A stamp is what `stat` says (inode, size, times of content and of status), so nothing is parsed or even read. Only
+little of the standard library is needed: this is what a prompt or a dashboard asks every few seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from pm.redaction import redact
+from pm.system.stamps import Stamp, code_stamps, root_of, stamps, working_folder
+
+SCHEMA = 1
+_FILE = "ready.json"
+# everything by which the surroundings can change an answer: where plugins and packages come from, how it is shown
+_VARIABLES = ("UV_", "PIP_", "HERMES_", "XDG_CONFIG_", "HOME", "LANG", "LC_", "TERM", "NO_COLOR", "COLUMNS", "PYTHONIO")
+# not `--summary`: it tells too which variables a plugin needs and finds, and those are nobody's to stamp
+_OPTIONS = frozenset({"--json", "--offline", "--strict", "-q", "--quiet"})
+_ID, _STARTED, _FINISHED, _TOOK = "@ID@", "@STARTED@", "@FINISHED@", "@TOOK@"
+
+
+def answer(words: list[str]) -> int | None:
+    """Show the last answer and return its exit status; `None` for another question, or if it must be found out anew."""
+    started = time.time()
+    home = asked_home(words)
+    if home is None:
+        return None
+    try:
+        with open(_place(home), "rb") as file:  # noqa: PTH123 - `pathlib` costs as much as all of this
+            kept = json.loads(file.read())
+        same = kept["key"] == _key(words) and kept["stamps"] == stamps(kept["paths"])
+        text, status = kept["shown"], kept["status"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not same:
+        return None
+    sys.stdout.write(_renewed(text, started))
+    return int(status)
+
+
+def asked_home(words: list[str]) -> str | None:
+    """Return the home of a question that can be answered here; `None` for every other command."""
+    if words[:2] != ["plugins", "check"]:
+        return None
+    home = os.environ.get("HERMES_HOME", "").strip() or "~/.hermes"
+    rest = iter(words[2:])
+    for word in rest:
+        if word == "--home":
+            home = next(rest, "")
+        elif word not in _OPTIONS:
+            return None
+    return os.path.abspath(os.path.expanduser(home)) if home else None  # noqa: PTH100, PTH111 - as above
+
+
+def remember(words: list[str], before: tuple[list[str], list[Stamp]], shown: str, facts: dict[str, str]) -> None:
+    """Keep what was shown; `before` are the paths that it rests on with their stamps from before it was found out.
+
+    `facts` are those parts of it that belong to this one answer: `id`, `started_at`, `finished_at`, `duration_ms`.
+    """
+    from pathlib import Path
+
+    from pm.system.files import write_json
+
+    home = asked_home(words)
+    if home is None or any(_is_dynamic(path) for path in before[0]):
+        return
+    parts = ((_ID, "id"), (_STARTED, "started_at"), (_FINISHED, "finished_at"))
+    for mark, name in parts:
+        shown = shown.replace(facts[name], mark)
+    shown = shown.replace(f'"duration_ms": {facts["duration_ms"]},', f'"duration_ms": {_TOOK},')
+    paths, stamped = before
+    value = {"key": _key(words), "paths": paths, "stamps": stamped, "shown": shown, "status": 0}
+    write_json(Path(_place(home)), value, mode=0o600)
+
+
+def _is_dynamic(path: str) -> bool:
+    """Return whether a project may name further files, of which nothing is known here, for its requirements."""
+    if not path.endswith("/pyproject.toml"):
+        return False
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - as above
+            return b"dynamic" in file.read()
+    except OSError:
+        return False
+
+
+def _place(home: str) -> str:
+    return f"{root_of(home)}/pm/cache/{_FILE}"
+
+
+def _key(words: list[str]) -> list[object]:
+    variables = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(_VARIABLES))
+    return [SCHEMA, words, working_folder(), redact("\n".join(variables)), sys.prefix, _screen(), code_stamps()]
+
+
+def _screen() -> list[object]:
+    """Return what the layout of a text depends on."""
+    if not sys.stdout.isatty():
+        return [0, sys.stdout.encoding]
+    return [os.get_terminal_size(sys.stdout.fileno()).columns, sys.stdout.encoding]
+
+
+def _renewed(text: str, started: float) -> str:
+    """Return a kept answer as one of now: every answer has an id and times of its own."""
+    finished = time.time()
+    for mark, value in (
+        (_ID, os.urandom(5).hex()),
+        (_STARTED, _time_text(started)),
+        (_FINISHED, _time_text(finished)),
+        (_TOOK, str(round((finished - started) * 1000))),
+    ):
+        text = text.replace(mark, value)
+    return text
+
+
+def _time_text(moment: float) -> str:
+    seconds, milliseconds = divmod(int(moment * 1000), 1000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{milliseconds:03}Z"

@@ -1,0 +1,1 @@
+"""`config.yaml` of a profile: read, settings, edit."""

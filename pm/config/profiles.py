@@ -1,0 +1,235 @@
+"""Read which plugins a home's `config.yaml` enables, and the manager's own settings in it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from admission import Problem
+from pm.config.settings import Index, Selection, Settings, unreadable
+from pm.documents.files import text_of
+from pm.documents.parse_cache import remembered, stamp_of
+from pm.errors import PmError
+from pm.names import canonical_key, leaf
+from pm.places import DEFAULT_PROFILE, profile_name
+from pm.plugins.discovery import Found
+from pm.system.files import disk_error
+
+CONFIG = "config.yaml"
+_LARGEST = 4 * 1024 * 1024
+
+
+class Profile(NamedTuple):
+    """One home below a root."""
+
+    name: str
+    """`default` for the root itself."""
+    home: Path
+    selection: Selection | None
+    """`None` if its config cannot be read."""
+    error: PmError | None = None
+    notes: tuple[Problem, ...] = ()
+
+
+class Enabled(NamedTuple):
+    """Which of the plugins that were found a selection enables."""
+
+    members: tuple[Found, ...]
+    missing: tuple[str, ...]
+    """What the selection names and nobody found, as written."""
+    warnings: tuple[Problem, ...] = ()
+
+
+def read_selection(home: Path, cache_directory: Path | None = None) -> Selection:
+    """Read `<home>/config.yaml`; a missing or empty one selects nothing.
+
+    Raise `PmError` (`config-unreadable`), with the line, if it cannot be read, or if what it selects cannot be told.
+    """
+    path = home / CONFIG
+    text = config_text(path)
+    if text is None:
+        return Selection()
+    return remembered(
+        cache_directory,
+        stamp_of([text.encode(), str(path).encode(), _SHAPE]),
+        read=lambda: _read(text, str(path)),
+        encode=lambda selection: selection,
+        decode=_decoded,
+    )
+
+
+def _read(text: str, file: str) -> Selection:
+    from pm.config.reader import read_config  # a config that is known needs no parser
+
+    return read_config(text, file)
+
+
+def config_text(path: Path) -> str | None:
+    """Return the text of a config, without byte order mark and with plain line feeds; `None` if there is none.
+
+    Raise `PmError` (`config-unreadable`) if it cannot be read or is not UTF-8.
+    """
+    text = text_of(_content(path), str(path))
+    if isinstance(text, Problem):
+        raise unreadable(text)
+    return text
+
+
+def _content(path: Path) -> bytes | Problem | None:
+    """Return the bytes of a config, which may well be a link: dotfiles are often kept somewhere else."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(_LARGEST + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        hint = disk_error(error, path).hint
+        return Problem("config-unreadable", f"the file cannot be read: {reason}", str(path), hint=hint)
+    if len(content) > _LARGEST:
+        return Problem("config-unreadable", f"the file is larger than {_LARGEST // 1024} KiB", str(path))
+    return content
+
+
+def read_profiles(root: Path, cache_directory: Path | None = None) -> tuple[Profile, ...]:
+    """Return the profiles of a root: itself first, then `profiles/*` by name. One that cannot be read says why."""
+    homes = [(DEFAULT_PROFILE, root), *((profile_name(path), path) for path in _subfolders(root / "profiles"))]
+    return tuple(_profile(name, home, cache_directory) for name, home in homes)
+
+
+def enabled_plugins(selection: Selection, found: Iterable[Found]) -> Enabled:
+    """Return which plugins a selection enables, whatever spelling of their names it uses.
+
+    `disabled` wins over `enabled`; a selected memory provider or context engine counts as enabled all the same.
+    """
+    lookup = _Lookup(plugin for plugin in found if not plugin.hidden_by)
+    off = {plugin.key for written in selection.disabled for plugin in lookup.find(written)}
+    members: dict[str, Found] = {}
+    missing: list[str] = []
+    warnings: list[Problem] = []
+    for written in selection.enabled:
+        plugins = lookup.find(written)
+        members |= {plugin.key: plugin for plugin in plugins if plugin.key not in off}
+        missing += [] if plugins else [written]
+    for setting, written in selections(selection):
+        plugins = lookup.selected(setting, written)
+        members |= {plugin.key: plugin for plugin in plugins}
+        missing += [] if plugins else [written]
+        warnings += [_selected_but_disabled(plugin.key, setting) for plugin in plugins if plugin.key in off]
+    disabled = {canonical_key(written) for written in selection.disabled}
+    gone = tuple(dict.fromkeys(written for written in missing if canonical_key(written) not in disabled))
+    return Enabled(tuple(members[key] for key in sorted(members)), gone, tuple(warnings))
+
+
+def own_names(plugin: Found, found: Iterable[Found]) -> tuple[str, ...]:
+    """Return what a plugin is called in a config, without the words by which that means another one."""
+    lookup = _Lookup(other for other in found if not other.hidden_by)
+    return tuple(name for name in plugin.names if all(other.key == plugin.key for other in lookup.find(name)))
+
+
+def selecting(selection: Selection, plugin: Found, found: Iterable[Found]) -> tuple[str, ...]:
+    """Return the settings that select a plugin: `memory.provider`, `context.engine`."""
+    lookup = _Lookup(other for other in found if not other.hidden_by)
+    return tuple(
+        setting
+        for setting, written in selections(selection)
+        if any(other.key == plugin.key for other in lookup.selected(setting, written))
+    )
+
+
+def _selected_but_disabled(key: str, setting: str) -> Problem:
+    message = f"`{key}` is selected by `{setting}` and listed in `plugins.disabled`: it counts as enabled"
+    return Problem("selected-but-disabled", message, CONFIG, key=setting)
+
+
+def allows_lazy_installs(selection: Selection | None, environ: Mapping[str, str]) -> bool:
+    """Say whether something may be installed unasked; a config that cannot be read does not allow it."""
+    forbidden = environ.get("HERMES_DISABLE_LAZY_INSTALLS", "").strip().lower() in {"1", "true", "yes"}
+    # inside of a generation the launcher has set it, against the host's own installer and not against the manager
+    if forbidden and not environ.get("HERMES_PM_GENERATION"):
+        return False
+    return selection is not None and selection.allow_lazy_installs
+
+
+class _Lookup:
+    """Finds plugins by what a config calls them, whatever the spelling."""
+
+    def __init__(self, found: Iterable[Found]) -> None:
+        self._by_key: dict[str, list[Found]] = {}
+        self._by_name: dict[str, list[Found]] = {}
+        self._by_leaf: dict[str, list[Found]] = {}
+        for plugin in found:
+            self._by_key.setdefault(canonical_key(plugin.key), []).append(plugin)
+            self._by_leaf.setdefault(canonical_key(leaf(plugin.key)), []).append(plugin)
+            for name in {canonical_key(name) for name in plugin.names}:
+                self._by_name.setdefault(name, []).append(plugin)
+
+    def find(self, written: str) -> list[Found]:
+        """Return the plugin with this key, else those of this name, else the only one with this last segment."""
+        wanted = canonical_key(written)
+        alike = self._by_leaf.get(wanted, [])
+        named = [plugin for plugin in self._by_name.get(wanted, []) if plugin not in alike]
+        return self._by_key.get(wanted, []) or named or (alike if len(alike) == 1 else [])
+
+    def selected(self, setting: str, written: str) -> list[Found]:
+        """Return what a setting selects: for `memory.provider` a provider of this name, else whatever is called so."""
+        if setting != "memory.provider":
+            return self.find(written)
+        named = [plugin for plugin in self._by_name.get(canonical_key(written), []) if plugin.memory_provider]
+        return named[:1] or self.find(written)
+
+
+def selections(selection: Selection) -> Iterator[tuple[str, str]]:
+    """Yield the settings that select one plugin, with what they name."""
+    if selection.memory_provider:
+        yield "memory.provider", selection.memory_provider
+    if selection.context_engine:
+        yield "context.engine", selection.context_engine
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _profile(name: str, home: Path, cache_directory: Path | None) -> Profile:
+    try:
+        selection = read_selection(home, cache_directory)
+    except PmError as error:
+        return Profile(name, home, None, error)
+    notes = selection.notes
+    if name != DEFAULT_PROFILE and selection.section_line:
+        message = "the section `pm:` of a profile is not read: one generation serves all profiles"
+        hint = "move it to the `config.yaml` of the root"
+        line = selection.section_line
+        notes = (*notes, Problem("settings-ignored", message, str(home / CONFIG), line, key="pm", hint=hint))
+    return Profile(name, home, selection, None, notes)
+
+
+_SHAPE = repr((Selection._fields, Settings._fields, Index._fields, Problem._fields)).encode()
+
+
+def _decoded(value: object) -> Selection:
+    fields: dict[str, Any] = dict(zip(Selection._fields, _rows(value), strict=True))
+    settings: dict[str, Any] = dict(zip(Settings._fields, _rows(fields["section"]), strict=True))
+    if settings["indexes"] is not None:
+        settings["indexes"] = tuple(_index(row) for row in _rows(settings["indexes"]))
+    for name in ("allow_build", "allow_prerelease", "find_links"):
+        settings[name] = tuple(_rows(settings[name]))
+    for name in ("enabled", "disabled", "entries"):
+        fields[name] = tuple(_rows(fields[name]))
+    for name in ("section_problems", "notes"):
+        fields[name] = tuple(Problem(*_rows(row)) for row in _rows(fields[name]))
+    return Selection(**(fields | {"section": Settings(**settings)}))
+
+
+def _index(row: object) -> Index:
+    url, name, packages, default = _rows(row)
+    return Index(url, name, tuple(_rows(packages)), default)
+
+
+def _rows(value: object) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    raise TypeError(value)

@@ -1,0 +1,1 @@
+"""YAML, JSON and TOML with the place of every key."""

@@ -1,0 +1,100 @@
+"""Get the text of a plugin's file, from a folder or a wheel: UTF-8 and within bounds, or the problem with it."""
+
+from __future__ import annotations
+
+import codecs
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from admission import Problem
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
+
+LARGEST = 1024 * 1024
+"""Bytes that a declaration file may have; real ones have a few hundred."""
+
+MANIFEST_FILES = ("plugin.yaml", "plugin.yml", "plugin.json")
+"""The first one that exists is the manifest."""
+PROJECT_FILE = "pyproject.toml"
+DECLARATION_FILES = (*MANIFEST_FILES, PROJECT_FILE)
+SOURCE_FILE = "__init__.py"
+"""The file whose text tells a memory provider from other plugins (`pm.plugins.providers`)."""
+
+Content = bytes | Problem | None
+"""The bytes of a file, why they cannot be had, or `None` for a file that does not exist."""
+Fetch = Callable[[str], Content]
+"""How the files of one plugin are got, by their name relative to its root."""
+
+
+def text_of(content: Content, name: str) -> str | Problem | None:
+    """Return the text of a file: UTF-8, with or without byte order mark, every line end as a line feed."""
+    if content is None or isinstance(content, Problem):
+        return content
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content[:4]:
+        return _not_utf8(name, "the file is UTF-16", 1)
+    if b"\0" in content:
+        line = _line(content, content.index(b"\0"))
+        return Problem("invalid-declaration", "the file holds NUL bytes: it is not text", name, line)
+    try:
+        return content.removeprefix(codecs.BOM_UTF8).decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        # The offset does not count the mark; the number of line ends before it is the same.
+        return _not_utf8(name, f"byte 0x{error.object[error.start]:02x} is not UTF-8", _line(content, error.start))
+
+
+def folder_files(folder: Path) -> Fetch:
+    """Return a way to get the files of a folder; a link that leads out of it is a problem, not a file."""
+
+    def fetch(name: str) -> Content:
+        try:
+            return _read(folder, name)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            return Problem("invalid-declaration", f"the file cannot be read: {reason}", name)
+
+    return fetch
+
+
+def wheel_files(archive: ZipFile, prefix: str) -> Fetch:
+    """Return a way to get the files below one folder of a wheel, without unpacking it."""
+
+    def fetch(name: str) -> Content:
+        try:
+            entry = archive.getinfo(prefix + name)
+        except KeyError:
+            return None
+        return _too_large(name) if entry.file_size > LARGEST else archive.read(entry)
+
+    return fetch
+
+
+def _read(folder: Path, name: str) -> Content:
+    path = folder / name
+    if path.is_symlink() and not path.exists():
+        return Problem("invalid-declaration", "the file is a link that leads nowhere", name)
+    status = path.stat()
+    may_lead_out = path.is_symlink() or "/" in name
+    if may_lead_out and not path.resolve().is_relative_to(folder.resolve()):
+        return Problem("invalid-declaration", "the file is a link that leads out of the plugin's folder", name)
+    if not stat.S_ISREG(status.st_mode):
+        return Problem("invalid-declaration", "this is not a regular file", name)
+    with path.open("rb") as stream:
+        content = stream.read(LARGEST + 1)
+    return _too_large(name) if len(content) > LARGEST else content
+
+
+def _too_large(name: str) -> Problem:
+    return Problem("invalid-declaration", f"the file is larger than {LARGEST // 1024} KiB", name)
+
+
+def _not_utf8(name: str, message: str, line: int) -> Problem:
+    return Problem("invalid-declaration", message, name, line, hint="save the file as UTF-8")
+
+
+def _line(content: bytes, offset: int) -> int:
+    return content.count(b"\n", 0, offset) + 1

@@ -1,0 +1,196 @@
+"""Read YAML as nodes with places, from the parser's events: nothing is constructed, no tag obeyed, no alias copied."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import yaml
+
+from admission import Problem
+from pm.documents.nodes import DEEPEST, Document, ListNode, MappingNode, Node, ScalarNode, duplicate_key, member
+from pm.names import shown
+
+if TYPE_CHECKING:
+    from yaml.events import Event, MappingStartEvent, ScalarEvent, SequenceStartEvent
+
+# libyaml where PyYAML was built with it: the same events and marks, ten times faster.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_STANDARD = "tag:yaml.org,2002:"
+_KINDS = {
+    "null": "null", "bool": "boolean", "int": "integer", "float": "number", "timestamp": "date",
+    "str": "text", "merge": "text", "value": "text",
+}  # fmt: skip
+# YAML 1.1 says boolean, PyYAML says text. Readers disagree, so nobody can mean one of the two by it.
+_ONE_LETTER_BOOLEANS = frozenset("yYnN")
+
+
+def read_yaml(text: str, file: str) -> Document:
+    """Return the only document of a YAML text.
+
+    Every fault of form is a problem with its line and column; after a fault of syntax there is no root.
+    """
+    reader = _Reader(file)
+    try:
+        return Document(reader.document(iter(yaml.parse(text, Loader=_LOADER))), tuple(reader.problems))
+    except _Refused as refused:
+        return Document(None, (*reader.problems, refused.problem))
+    except yaml.YAMLError as error:
+        return Document(None, (*reader.problems, _explained(error, text, file)))
+
+
+class _Refused(ValueError):
+    """The rest of the document is not read."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+class _Reader:
+    """Builds nodes from events; a problem that leaves the rest readable is noted, any other ends it."""
+
+    def __init__(self, file: str) -> None:
+        self.problems: list[Problem] = []
+        self._file = file
+        self._anchors: dict[str, Node | None] = {}
+        """`None` while the anchored value is still being read."""
+
+    def document(self, events: Iterator[Event]) -> Node | None:
+        root: Node | None = None
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                if root is not None:
+                    raise self._refused(event, "", "there is more than one document in the file", "keep one document")
+                root = self._node(next(events), events, "", 0)
+        return None if isinstance(root, ScalarNode) and root.kind == "null" else root
+
+    def _node(self, event: Event, events: Iterator[Event], path: str, depth: int) -> Node:
+        if depth > DEEPEST:
+            raise self._refused(event, path, f"the file is nested deeper than {DEEPEST} levels")
+        if isinstance(event, yaml.AliasEvent):
+            return self._aliased(event, path)
+        anchor: str | None = getattr(event, "anchor", None)
+        if anchor is not None:
+            self._anchors[anchor] = None
+        node = self._value(event, events, path, depth)
+        if anchor is not None:
+            self._anchors[anchor] = node
+        return node
+
+    def _value(self, event: Event, events: Iterator[Event], path: str, depth: int) -> Node:
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event, path)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._list(event, events, path, depth)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(event, events, path, depth)
+        raise self._refused(event, path, "a value is missing")
+
+    def _aliased(self, event: yaml.AliasEvent, path: str) -> Node:
+        node = self._anchors.get(event.anchor or "")
+        if node is None:
+            known = event.anchor in self._anchors
+            message = f"`*{event.anchor}` refers to itself" if known else f"`*{event.anchor}` refers to nothing"
+            raise self._refused(event, path, message)
+        return node
+
+    def _scalar(self, event: ScalarEvent, path: str) -> ScalarNode:
+        quote = 1 if event.style in {"'", '"'} else 0
+        line, column = _place(event)
+        return ScalarNode(event.value, self._kind(event, path), line, column + quote)
+
+    def _kind(self, event: ScalarEvent, path: str) -> str:
+        tag = event.tag
+        if tag is None or tag == "!":
+            return plain_kind(event.value) if event.implicit[0] else "text"
+        kind = _KINDS.get(tag.removeprefix(_STANDARD)) if tag.startswith(_STANDARD) else None
+        if kind is None:
+            self._refuse_tag(event, tag, path)
+        return kind or "text"
+
+    def _list(self, event: SequenceStartEvent, events: Iterator[Event], path: str, depth: int) -> ListNode:
+        self._check_collection_tag(event, path, "seq")
+        items: list[Node] = []
+        for following in events:
+            if isinstance(following, yaml.SequenceEndEvent):
+                break
+            items.append(self._node(following, events, f"{path}[{len(items)}]", depth + 1))
+        return ListNode(tuple(items), *_place(event))
+
+    def _mapping(self, event: MappingStartEvent, events: Iterator[Event], path: str, depth: int) -> MappingNode:
+        self._check_collection_tag(event, path, "map")
+        entries: list[tuple[ScalarNode, Node]] = []
+        first_lines: dict[str, int] = {}
+        for following in events:
+            if isinstance(following, yaml.MappingEndEvent):
+                break
+            key = self._node(following, events, path, depth + 1)
+            if not isinstance(key, ScalarNode):
+                raise self._refused(following, path, f"a key must be a single text, not a {key.kind}")
+            inner = member(path, key.text)
+            if key.text in first_lines:
+                self.problems.append(duplicate_key(self._file, inner, first=first_lines[key.text], second=key.line))
+            first_lines.setdefault(key.text, key.line)
+            entries.append((key, self._node(next(events), events, inner, depth + 1)))
+        return MappingNode(tuple(entries), *_place(event))
+
+    def _check_collection_tag(self, event: SequenceStartEvent | MappingStartEvent, path: str, standard: str) -> None:
+        if event.tag is not None and event.tag not in {"!", _STANDARD + standard}:
+            self._refuse_tag(event, event.tag, path)
+
+    def _refuse_tag(self, event: Event, tag: str, path: str) -> None:
+        named = tag.replace(_STANDARD, "!!", 1)
+        hint = "quote the value" if named.startswith("!=") else "write the plain value"
+        self.problems.append(self._problem(event, path, f"the tag {shown(named)} is not obeyed: no tag is", hint))
+
+    def _problem(self, event: Event, path: str, message: str, hint: str = "") -> Problem:
+        return Problem("invalid-declaration", message, self._file, *_place(event), path, hint)
+
+    def _refused(self, event: Event, path: str, message: str, hint: str = "") -> _Refused:
+        return _Refused(self._problem(event, path, message, hint))
+
+
+def _place(event: Event) -> tuple[int, int]:
+    mark = event.start_mark
+    return (mark.line + 1, mark.column + 1) if mark is not None else (0, 0)
+
+
+def plain_kind(value: str) -> str:
+    """Return what a loader would make of an unquoted value."""
+    if value in _ONE_LETTER_BOOLEANS:
+        return "boolean"
+    resolvers = yaml.SafeLoader.yaml_implicit_resolvers.get(value[:1], ())
+    tag = next((tag for tag, pattern in resolvers if pattern.match(value)), f"{_STANDARD}str")
+    return _KINDS.get(tag.removeprefix(_STANDARD), "text")
+
+
+_INDENTATION = re.compile(r"[ \t]*")
+_LOOKS_LIKE_A_REQUIREMENT = re.compile(r"[<>=!~]=|[<>]|\]\s*[<>=!~]|\[.*\[")
+_QUOTE = 'quote the value, for example `"name>=1"`'
+
+
+def _explained(error: yaml.YAMLError, text: str, file: str) -> Problem:
+    """Return the problem of a syntax fault, in words that say what to write."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        return _explained_at(error, (error.problem_mark.line, error.problem_mark.column), text, file)
+    position = getattr(error, "position", 0)
+    line = text.encode()[:position].count(b"\n") + 1
+    character = getattr(error, "character", "")
+    named = shown(chr(character) if isinstance(character, int) else str(character))
+    return Problem("invalid-declaration", f"the character {named} is not allowed in YAML", file, line)
+
+
+def _explained_at(error: yaml.MarkedYAMLError, at: tuple[int, int], text: str, file: str) -> Problem:
+    line, column = at
+    lines = text.split("\n")
+    written = lines[line] if line < len(lines) else ""
+    indentation = _INDENTATION.match(written)
+    tab = indentation.group().find("\t") if indentation else -1
+    if tab >= 0:
+        message, hint, column = "tab used for indentation", "indent with spaces", tab
+    else:
+        message = ", ".join(part for part in (error.context, error.problem) if part)
+        hint = _QUOTE if _LOOKS_LIKE_A_REQUIREMENT.search(written) or "mapping values" in message else ""
+    return Problem("invalid-declaration", f"this is not YAML: {message}", file, line + 1, column + 1, hint=hint)

@@ -1,0 +1,1 @@
+"""Environments: built, selected, kept, compared, deleted."""

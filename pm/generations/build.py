@@ -1,0 +1,309 @@
+"""Prepare a generation from a lock, and select it together with what changes in configs and plugin folders."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from admission import Policy, Problem, Refused
+from lockfiles import Lock, pylock
+from pm.config.edit import Change, edit_config, locked_config
+from pm.config.profiles import read_selection
+from pm.config.settings import Selection
+from pm.errors import PmError
+from pm.generations.clone import distributions_of, give
+from pm.generations.disk_space import fetched_again, note_unpacked, room_for
+from pm.generations.distributions import stamp
+from pm.generations.environment import (
+    build_environment,
+    check_environment,
+    discard_environment,
+    seal,
+)
+from pm.generations.fault_reasons import refusal_of, warning_of
+from pm.generations.file_faults import Fault
+from pm.generations.leases import make_leasable
+from pm.generations.pointer import read_pointer
+from pm.generations.records import Member, Record, pointer_to_json, record_to_json
+from pm.generations.transaction import Replacement, commit, digest
+from pm.host.core import HostedCore, core_to_json, keep_core
+from pm.host.interpreter import Interpreter
+from pm.index import Index
+from pm.index.package_sources import Sources
+from pm.places import Places
+from pm.receipts.receipt import time_text
+
+
+class Ingredients(NamedTuple):
+    """What a lock is built with."""
+
+    hosted: HostedCore
+    interpreter: Interpreter
+    sources: Sources | None
+    """`None`: from uv's cache alone."""
+    client: Index | None
+    """Gives the wheels that the lock names by path; `None`: they are in the state already."""
+
+
+class Prepared(NamedTuple):
+    """An environment that is complete and checked, and not selected yet."""
+
+    number: int
+    """Of the generation to come."""
+    environment: int
+    """Whose folder it is: its own, or that of an earlier generation with the same files."""
+    lock: Lock
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def reused(self) -> bool:
+        return self.number != self.environment
+
+
+class Edits(NamedTuple):
+    """What is committed together with the pointer."""
+
+    configs: Mapping[Path, tuple[Change, ...]] = {}
+    """Home → how its config is edited."""
+    trees: tuple[Replacement, ...] = ()
+    decided_on: Mapping[Path, Selection] = {}
+    """Home → what its config selected when this was decided; a difference now is `config-changed`."""
+    flush: bool = False
+    """Whether more was written that the pointer will name: an environment, kept trees."""
+
+
+class Contents(NamedTuple):
+    """What a record says beside its environment."""
+
+    members: tuple[Member, ...]
+    fingerprint: str
+    core: Mapping[str, object]
+    interpreter: str
+    target: str
+    consents: Mapping[str, object]
+    exclude_newer: str
+    python: str
+    selections: Mapping[str, object]
+
+
+def prepare(places: Places, lock: Lock, ingredients: Ingredients, selected: Record | None) -> Prepared | Refused:
+    """Build and check the environment of a lock, or take the selected one if it holds the same files already.
+
+    Refused where only the finished environment shows that its distributions do not go together. Then, and when
+    `PmError` is raised (`build-failed`, `hash-mismatch`, `no-space` …), nothing of it is left.
+    """
+    number = next_number(places)
+    if selected is not None and _same_files(selected.lock, lock) and places.generation(selected.environment).is_dir():
+        return Prepared(number, selected.environment, lock)
+    folder = places.generation(number)
+    try:
+        with room_for(places, lock):
+            _built(places, number, lock, ingredients)
+        faults = check_environment(folder, lock, ingredients.interpreter)
+        refused = refusal_of(faults, lock)
+        if refused is not None:
+            _withdraw(folder)
+            return refused
+        _raise_drift(faults)
+        seal(folder)
+    except BaseException:
+        _withdraw(folder)
+        raise
+    return Prepared(number, number, lock, tuple(warning_of(fault) for fault in faults if fault.harmless))
+
+
+def _built(places: Places, number: int, lock: Lock, ingredients: Ingredients) -> None:
+    keep_core(ingredients.hosted, places)
+    if ingredients.client is not None:
+        ingredients.client.adopt(lock, places.wheels)
+    # a number comes again where records and folders were deleted by hand: its bytecode may fit what is built now
+    discard_environment(places.bytecode(number))
+    build = partial(build_environment, places, number, ingredients.interpreter, pylock.dumps(lock))
+    try:
+        build(sources=ingredients.sources)
+    except PmError as error:
+        if error.code != "build-failed":
+            raise
+        there = distributions_of(places, lock, numbers(places))
+        if there is None and ingredients.sources is None:
+            _raise_missing(places, lock)
+        if there is None:
+            raise
+        build(sources=None, fill=partial(give, there))
+    else:
+        note_unpacked(places, lock.pins)
+
+
+def select(
+    places: Places, prepared: Prepared, contents: Contents, edits: Edits, *, operation: tuple[str, str]
+) -> Record:
+    """Write the record, then change configs, plugin folders and the pointer in one transaction.
+
+    `operation` is its name and the id of its receipt. If anything fails, nothing has changed and a newly built
+    environment is gone. Raise `PmError` (`config-changed`, `busy`, `no-space`, `not-writable`).
+    """
+    name, receipt = operation
+    record = Record(
+        generation=prepared.number,
+        environment=prepared.environment,
+        lock=prepared.lock,
+        lock_digest=pylock.digest(prepared.lock),
+        operation=name,
+        receipt=receipt,
+        created_at=time_text(datetime.now(UTC)),
+        **contents._asdict(),
+    )
+    folder = places.generation(prepared.environment)
+    content = pointer_to(places, record)
+    try:
+        make_leasable(places, prepared.environment)
+        # the record comes and goes with the rest: one that was never selected would be gone back to
+        trees = (*edits.trees, _recorded(places, record))
+        edits = edits._replace(trees=trees, flush=edits.flush or not prepared.reused)
+        apply(places, edits, content, operation=name)
+    except BaseException:
+        if not prepared.reused and not _is_selected(places, prepared.environment):
+            _withdraw(folder)
+        raise
+    return record
+
+
+def pointer_to(places: Places, record: Record) -> bytes:
+    """Return the content of the pointer that selects a generation."""
+    folder = places.generation(record.environment)
+    pointer = pointer_to_json(record, path=str(folder), stamp=stamp(folder))
+    return (json.dumps(pointer, indent=2, sort_keys=True) + "\n").encode()
+
+
+def _recorded(places: Places, record: Record) -> Replacement:
+    content = json.dumps(record_to_json(record), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return Replacement(places.record(record.generation), content=content.encode() + b"\n", mode=0o644)
+
+
+def _withdraw(folder: Path) -> None:
+    with suppress(OSError):  # why it is not wanted is what matters, and the next change sweeps what has no record
+        discard_environment(folder)
+
+
+def _is_selected(places: Places, environment: int) -> bool:
+    try:
+        pointer = read_pointer(places)
+    except PmError:  # nobody can tell, so it stays
+        return True
+    return pointer is not None and pointer.environment == environment
+
+
+def apply(places: Places, edits: Edits, pointer: bytes | None, *, operation: str) -> None:
+    """Change configs, plugin folders and the pointer together.
+
+    A config that somebody else changed meanwhile is merged as long as it selects the same; else `config-changed`.
+    """
+    if edits.flush or any(replacement.tree is not None for replacement in edits.trees):
+        # everything at once, as one file after the other takes longer; and before anybody waits for a config
+        os.sync()
+    with ExitStack() as stack:
+        replacements = list(edits.trees)
+        changed = {home: changes for home, changes in sorted(edits.configs.items()) if changes}
+        configs = {home: stack.enter_context(locked_config(home)) for home in changed}
+        _unchanged(edits.decided_on)
+        for home, config in configs.items():
+            content = edit_config(config.path, changed[home])
+            if content != config.content:
+                expected = digest(config.content) if config.content is not None else ""
+                replacements.append(Replacement(config.path, content=content, expected=expected))
+        if replacements or pointer is not None:
+            commit(places, replacements, pointer, operation=operation)
+
+
+def consents_of(policy: Policy, lock: Lock, members: Iterable[Member]) -> dict[str, object]:
+    """Return what was consented to and is used, as a record keeps it: later decisions on this set need it again."""
+    names = lock.versions()
+    addressed = any(requirement.url for member in members for requirement in member.declaration.requirements)
+    return {
+        "allow_build": [name for name in policy.allow_build if name in names],
+        "allow_prerelease": [name for name in policy.allow_prerelease if name in names],
+        "allow_direct_urls": policy.allow_direct_urls and addressed,
+    }
+
+
+def consents_left(consents: Mapping[str, Any], lock: Lock) -> dict[str, object]:
+    """Return what stays consented to for what stays: a consent goes with the package that it was given for."""
+    names = lock.versions()
+    lists = {name: value for name, value in consents.items() if isinstance(value, list | tuple)}
+    return {**consents, **{name: [one for one in value if one in names] for name, value in lists.items()}}
+
+
+def contents_after(
+    record: Record, members: Sequence[Member], fingerprint: str, **changed: Mapping[str, object]
+) -> Contents:
+    """Return what a record says after somebody left: everything else is as it was."""
+    values = {name: getattr(record, name) for name in Contents._fields}
+    return Contents(**(values | {"members": tuple(members), "fingerprint": fingerprint} | changed))
+
+
+def core_value(hosted: HostedCore, interpreter: Interpreter) -> Mapping[str, object]:
+    """Return the core as a record keeps it."""
+    return core_to_json(hosted, interpreter.target)
+
+
+def next_number(places: Places) -> int:
+    """Return a number that no generation has or had while its record or folder is there."""
+    return max(numbers(places), default=0) + 1
+
+
+def numbers(places: Places) -> Iterator[int]:
+    """Yield the numbers of all generations that left a record or a folder."""
+    names = os.listdir(places.generations) if places.generations.is_dir() else []  # noqa: PTH208 - names are enough
+    for name in names:
+        stem = name.removesuffix(".json")
+        if stem.isdecimal():
+            yield int(stem)
+
+
+def _raise_missing(places: Places, lock: Lock) -> None:
+    missing = fetched_again(places, lock)
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        name = f"`{missing[0].name}` {missing[0].version}{more}"
+        raise PmError("offline", f"{name} is neither in the cache nor intact in a generation, and `--offline` was said")
+
+
+def _raise_drift(faults: Iterable[Fault]) -> None:
+    missing = [fault.message for fault in faults if fault.code == "drift"]
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        raise PmError("build-failed", f"what was built is not what the lock says: {missing[0]}{more}")
+
+
+def _same_files(before: Lock, after: Lock) -> bool:
+    def files(lock: Lock) -> set[tuple[str, str, str]]:
+        return {(pin.name, pin.version, pin.artifact.sha256) for pin in lock.pins}
+
+    return before.target == after.target and files(before) == files(after)
+
+
+def _unchanged(decided_on: Mapping[Path, Selection]) -> None:
+    for home, selection in decided_on.items():
+        now = read_selection(home)
+        if _decisive(now) != _decisive(selection):
+            raise PmError(
+                "config-changed",
+                "the plugins in the config were changed by somebody else while this was decided",
+                file=str(home / "config.yaml"),
+                hint="look at it and run this again; nothing was changed",
+            )
+
+
+def _decisive(selection: Selection) -> tuple[object, ...]:
+    """Return what of a config a decision rests on."""
+    return (
+        selection.enabled,
+        selection.disabled,
+        selection.memory_provider,
+        selection.context_engine,
+        selection.section,
+    )

@@ -1,0 +1,127 @@
+"""Take distributions from environments that are there: what was built once can be built again without any wheel.
+
+A distribution is taken only if its environment was built for the same target with the very wheel that the lock names,
+and if every one of its files still has the hash that its RECORD gives. So a damaged file is never handed on, although
+files are linked and not copied.
+"""
+
+import base64
+import csv
+import hashlib
+import io
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from lockfiles import Lock, Pin
+from pm.errors import PmError
+from pm.generations.environment import RecordLine, read_record, site_packages
+from pm.generations.records import read_record as read_generation
+from pm.places import Places
+from pm.system.files import write_bytes
+
+
+class Given(NamedTuple):
+    """One distribution as it lies intact in an environment."""
+
+    environment: Path
+    info: Path
+    """Its `.dist-info` folder."""
+    lines: tuple[RecordLine, ...]
+
+
+def distributions_of(places: Places, lock: Lock, numbers: Iterable[int]) -> tuple[Given, ...] | None:
+    """Return where each pin of a lock lies intact in one of these generations; `None` if one of them does not."""
+    donors = list(_donors(places, lock, numbers))
+    found = []
+    for pin in lock.pins:
+        given = next((given for donor, pins in donors if (given := _intact(donor, pins, pin)) is not None), None)
+        if given is None:
+            return None
+        found.append(given)
+    return tuple(found)
+
+
+def give(distributions: tuple[Given, ...], folder: Path) -> None:
+    """Put distributions into a new environment. Raise `OSError`."""
+    for given in distributions:
+        _give(given, folder)
+
+
+def _donors(places: Places, lock: Lock, numbers: Iterable[int]) -> Iterator[tuple[Path, Mapping[str, str]]]:
+    """Yield the environments of this target, the newest first, with the digest of each wheel that they are built of."""
+    for number in sorted(set(numbers), reverse=True):
+        with suppress(PmError):
+            record = read_generation(places, number)
+            folder = places.generation(record.environment)
+            if record.lock.target == lock.target and folder.is_dir():
+                yield folder, {pin.name: pin.artifact.sha256 for pin in record.lock.pins}
+
+
+def _intact(environment: Path, pins: Mapping[str, str], pin: Pin) -> Given | None:
+    if pins.get(pin.name) != pin.artifact.sha256:
+        return None
+    from admission import canonical_name
+
+    site = site_packages(environment)
+    for info in site.glob("*.dist-info"):
+        if canonical_name(info.name.removesuffix(".dist-info").rpartition("-")[0]) == pin.name:
+            lines = tuple(read_record(info / "RECORD"))
+            whole = lines and all(_is_whole(environment, site, line, info) for line in lines)
+            return Given(environment, info, lines) if whole else None
+    return None
+
+
+def _is_whole(environment: Path, site: Path, line: RecordLine, info: Path) -> bool:
+    path = Path(os.path.normpath(site / line.path))
+    # by way of a link it would be a file of somebody else, who goes on writing to it
+    if not path.is_file() or path.is_symlink() or not _lies_in(path, environment):
+        return False
+    return path == info / "RECORD" or line.digest == _digest(path.read_bytes())
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def _digest(content: bytes) -> str:
+    return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+
+
+def _give(given: Given, folder: Path) -> None:
+    old, new = site_packages(given.environment), site_packages(folder)
+    record = new / given.info.name / "RECORD"
+    written = io.StringIO()
+    rows = csv.writer(written, lineterminator="\n")
+    for line in given.lines:
+        source, target = old / line.path, Path(os.path.normpath(new / line.path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target != record:
+            rows.writerow(_given(source, target, line, (os.fsencode(given.environment), os.fsencode(folder))))
+        else:
+            rows.writerow((line.path, "", ""))
+    # in place of what may lie there: another distribution can bring a file of this name, linked like the others
+    write_bytes(record, written.getvalue().encode())
+
+
+def _given(source: Path, target: Path, line: RecordLine, moved: tuple[bytes, bytes]) -> tuple[str, str, str]:
+    """Put one file in its place, and return its line of the RECORD; a script names the environment that it is for."""
+    content = source.read_bytes() if target.parent.name == "bin" else b""
+    if moved[0] in content:
+        content = content.replace(*moved)
+        write_bytes(target, content)
+        shutil.copymode(source, target)
+        return line.path, _digest(content), str(len(content))
+    if not target.exists():  # two distributions can bring the same file
+        _link(source, target)
+    return line.path, line.digest, "" if line.size is None else str(line.size)
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # a file system without links, or another one
+        shutil.copy2(source, target)

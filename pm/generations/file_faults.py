@@ -1,0 +1,223 @@
+"""Faults that distributions have together: they write one path with different content, or hide each other's modules.
+
+Before a build they are found from what the wheels say they contain, after it from the RECORDs, by the same functions
+and in the same words: a dry run and an install come to one verdict.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from lockfiles import Lock, Pin
+from pm.errors import PmError
+from pm.index.contents import WheelContents, contents_of, counts, top_of
+from pm.inside import FILE, MODULE
+
+if TYPE_CHECKING:
+    from pm.host.interpreter import Interpreter
+    from pm.index import Index
+    from pm.places import Places
+
+_FOLDER = "folder"
+
+
+class Fault(NamedTuple):
+    """One way in which an environment is not what its lock says."""
+
+    code: str
+    """`drift`, `file-collision`, `module-shadowing`; before a build `build-failed` for a wheel that is none."""
+    message: str
+    package: str = ""
+    others: tuple[str, ...] = ()
+    """Further distributions that take part."""
+    harmless: bool = False
+    """Worth a warning and no refusal."""
+
+
+class Foreseen(NamedTuple):
+    """What can be told of an environment before it is built."""
+
+    faults: tuple[Fault, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """Pins whose contents nobody could tell, sorted: only the check after the build will judge them."""
+
+
+def faults_of(lock: Lock, index: "Index", *, interpreter: "Interpreter", places: "Places") -> Foreseen:
+    """Return the faults that an environment built from a lock will have.
+
+    A wheel that was never looked into is asked for, in part; offline it stays unknown. Raise `PmError` as
+    `Index.fetch` does.
+    """
+    contents = index.contents(lock.pins, partial(_kept, places))
+    unknown = tuple(sorted(pin.name for pin in lock.pins if pin.name not in contents))
+    return Foreseen(faults_among(contents, lock, interpreter.standard_modules), unknown)
+
+
+def telling_files(
+    lock: Lock, index: "Index", *, interpreter: "Interpreter", places: "Places"
+) -> tuple[dict[str, WheelContents], frozenset[str]]:
+    """Return of the distributions that faults name what tells of these, and the standard modules that count there.
+
+    `faults_among` finds the same faults in it. Raise `PmError` as `faults_of` does.
+    """
+    contents = index.contents(lock.pins, partial(_kept, places))
+    faults = faults_among(contents, lock, interpreter.standard_modules)
+    names = {name for fault in faults if not fault.harmless for name in (fault.package, *fault.others)}
+    taking_part = {name: held for name, held in contents.items() if name in names}
+    files = {name: {path: held.files[path] for path in held.tops} for name, held in taking_part.items()}
+    for name, differing in _differing(_overlapping(taking_part)).items():
+        files[name] |= differing
+    modules = top_level_names(path for held in taking_part.values() for path in held.tops)
+    return {name: contents_of(files[name]) for name in sorted(files)}, interpreter.standard_modules & modules
+
+
+def _differing(contents: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Return the files that are not the same in all of the contents that have them."""
+    identities: dict[str, set[str]] = {}
+    for files in contents.values():
+        for path, identity in files.items():
+            identities.setdefault(path, set()).add(identity)
+    return {
+        name: {path: identity for path, identity in files.items() if len(identities[path]) > 1}
+        for name, files in contents.items()
+    }
+
+
+def faults_among(contents: Mapping[str, WheelContents], lock: Lock, standard: frozenset[str]) -> tuple[Fault, ...]:
+    """Return the faults that distributions with these contents have, each by itself and together."""
+    core = lock.core.partition("==")[0]
+    tops = {name: held.tops for name, held in contents.items()}
+    return (
+        *_flaws(contents),
+        *collisions(_overlapping(contents), core),
+        *shadowing(tops, standard, core),
+        *reserved(tops),
+    )
+
+
+def _kept(places: "Places", pin: Pin) -> Iterator[Path]:
+    """Yield the wheels of the manager's own that a pin may name by path."""
+    from pm.host.embedded import embedded_core_wheel
+
+    yield places.wheels.joinpath(*PurePosixPath(pin.artifact.path).parts[-2:])
+    try:
+        yield embedded_core_wheel()
+    except PmError:  # an installation without one can hold no pin on it either
+        return
+
+
+def _flaws(contents: Mapping[str, WheelContents]) -> Iterator[Fault]:
+    for name, held in sorted(contents.items()):
+        if held.flaw:
+            yield Fault("build-failed", f"the wheel of `{name}` cannot be installed: {held.flaw}", name)
+
+
+def _overlapping(contents: Mapping[str, WheelContents]) -> dict[str, dict[str, str]]:
+    """Return the files below the top-level names that several wheels share: only these can collide."""
+    sharing: dict[str, list[str]] = {}
+    for name, held in contents.items():
+        for top in map(top_of, held.tops):
+            sharing.setdefault(top, []).append(name)
+    shared: dict[str, set[str]] = {}
+    for top, names in sharing.items():
+        for name in names if len(names) > 1 else ():
+            shared.setdefault(name, set()).add(top)
+    return {name: _with_folders(contents[name].files, tops) for name, tops in shared.items()}
+
+
+def _with_folders(files: Mapping[str, str], tops: set[str]) -> dict[str, str]:
+    """Return the files below some names, and their folders: where one wheel has a folder, no other can have a file."""
+    found: dict[str, str] = {}
+    for path, identity in files.items():
+        if top_of(path) in tops:
+            found[path] = identity
+            while (path := path.rpartition("/")[0]) not in found and path:
+                found[path] = _FOLDER
+    return found
+
+
+def collisions(contents: Mapping[str, Mapping[str, str]], core: str) -> Iterator[Fault]:
+    """Name distributions that write one path with different content: the last one wins, the others are broken.
+
+    `contents` says for each distribution what it writes, as path → identity; what has no identity is not compared.
+    """
+    writers: dict[str, dict[str, str]] = {}
+    for name, files in contents.items():
+        for path, identity in files.items():
+            if identity and counts(path):
+                writers.setdefault(path, {})[name] = identity
+    paths_of: dict[tuple[str, ...], list[str]] = {}
+    for path, by_name in writers.items():
+        if len(set(by_name.values())) > 1:
+            paths_of.setdefault(tuple(sorted(by_name)), []).append(path)
+    for names, paths in sorted(paths_of.items()):
+        yield collision(names, sorted(paths), core)
+
+
+def collision(names: tuple[str, ...], paths: list[str], core: str) -> Fault:
+    """Return the fault of distributions that write the same paths.
+
+    Outside of the site-packages nothing is imported: a program that two of them call by one name is worth a warning,
+    as long as it is not the core's.
+    """
+    listed = " and ".join(f"`{name}`" for name in names)
+    more = f" and {len(paths) - 1} more files" if len(paths) > 1 else ""
+    message = f"{listed} write `{paths[0]}`{more} with different content"
+    harmless = core not in names and all(path.startswith("..") for path in paths)
+    return Fault("file-collision", message, names[0], names[1:], harmless)
+
+
+def shadowing(paths: Mapping[str, Iterable[str]], standard: frozenset[str], core: str) -> Iterator[Fault]:
+    """Name packages that hide a module of the core, and modules that the standard library hides from everybody.
+
+    A package folder or a compiled module wins over a `.py` file beside it, so a distribution's `utils/__init__.py`
+    hides the core's `utils.py`. The standard library comes first on the path: a back-port such as `argparse` is never
+    imported.
+    """
+    core_modules = frozenset(path for path in paths.get(core, ()) if "/" not in path)
+    for name, written in sorted(paths.items()):
+        if name == core:
+            continue
+        own = set(written)
+        for module in sorted(top_level_names(own)):
+            if module in standard:
+                text = f"`{name}` brings a module `{module}` that is never imported: the standard library has one"
+                yield Fault("module-shadowing", text, name, harmless=True)
+            elif f"{module}.py" in core_modules and (kind := _stronger_kind(module, own)):
+                text = f"`{name}` brings a {kind} `{module}` that hides the core's module of that name"
+                yield Fault("module-shadowing", text, name, (core,))
+
+
+def reserved(paths: Mapping[str, Iterable[str]]) -> Iterator[Fault]:
+    """Name distributions that bring the module which the manager puts into every generation, or hide it."""
+    for name, written in sorted(paths.items()):
+        own = set(written)
+        if FILE in own:
+            text = f"`{name}` writes `{FILE}`, which the manager puts into every generation"
+            yield Fault("file-collision", text, name)
+        if kind := _stronger_kind(MODULE, own):
+            text = f"`{name}` brings a {kind} `{MODULE}` that hides the manager's module of that name"
+            yield Fault("module-shadowing", text, name)
+
+
+def _stronger_kind(module: str, paths: set[str]) -> str:
+    """Return what of these paths Python takes for a module before its `.py` file; empty for nothing."""
+    if f"{module}/__init__.py" in paths:
+        return "package"
+    compiled = any(path.startswith(f"{module}.") and path.endswith((".so", ".pyd")) for path in paths)
+    return "compiled module" if compiled else ""
+
+
+def top_level_names(paths: Iterable[str]) -> set[str]:
+    """Return the importable top-level names among installed paths."""
+    names: set[str] = set()
+    for path in paths:
+        first, _, rest = path.partition("/")
+        if first.startswith("..") or first.endswith((".dist-info", ".data")) or first == "__pycache__":
+            continue
+        if rest:
+            names.add(first)
+        elif first.endswith((".py", ".so", ".pyd")):
+            names.add(first.split(".")[0])
+    return {name for name in names if name.isidentifier()}

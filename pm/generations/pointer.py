@@ -1,0 +1,100 @@
+"""Read which generation is selected, with the standard library alone: every start of a command pays for this."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pm.errors import PmError
+from pm.places import Places
+from pm.system.files import disk_error
+
+
+class Admitted(NamedTuple):
+    """One plugin that the selected generation was made for."""
+
+    key: str
+    profiles: tuple[str, ...]
+    root: str
+    """Its folder; empty for a bundled plugin."""
+    declaration_digest: str
+
+
+class Pointer(NamedTuple):
+    """The selected generation."""
+
+    generation: int
+    folder: Path
+    """Of its environment."""
+    core: str
+    """The core's name and version, `hermes-agent==0.19.0`."""
+    admitted: tuple[Admitted, ...]
+    site_packages_stamp: str
+    core_path: tuple[str, ...] = ()
+    """Folders of a core that is a project and not installed: they go on the path."""
+
+    @property
+    def environment(self) -> int:
+        """The number whose folder holds the environment: the generation's own, or an earlier one's."""
+        return int(self.folder.name)
+
+    @property
+    def programs(self) -> Path:
+        """Where the environment's commands lie."""
+        return self.folder / "bin"
+
+
+def selected(places: Places) -> Pointer:
+    """Return the selected generation.
+
+    Raise `PmError` (`no-generation`) before the first, (`drift`) for a pointer that cannot be read.
+    """
+    pointer = read_pointer(places)
+    if pointer is None:
+        raise PmError(
+            "no-generation", f"no generation was made yet for `{places.root}`", hint="`hermes pm init` makes one"
+        )
+    return pointer
+
+
+def read_pointer(places: Places) -> Pointer | None:
+    """Return what the pointer says; `None` if there is none. Raise `PmError` (`drift`) for a damaged one.
+
+    One that this user may not read is `not-writable`.
+    """
+    try:
+        content = places.pointer.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        # what the disk does not give is not damaged: another generation would be no help
+        raise disk_error(error, places.pointer, verb="read") from error
+    try:
+        return _pointer(json.loads(content), places)
+    except (TypeError, ValueError, LookupError, RecursionError) as error:
+        raise _unreadable(places) from error
+
+
+def _pointer(value: Mapping[str, Any], places: Places) -> Pointer:
+    folder = places.state / value["path"]
+    int(folder.name)
+    return Pointer(
+        generation=int(value["generation"]),
+        folder=folder,
+        core=str(value["core"]),
+        core_path=tuple(map(str, value.get("core_path", ()))),
+        admitted=tuple(
+            Admitted(row["key"], tuple(row["profiles"]), row["root"], row["declaration_digest"])
+            for row in value["admitted"]
+        ),
+        site_packages_stamp=str(value["site_packages_stamp"]),
+    )
+
+
+def _unreadable(places: Places) -> PmError:
+    return PmError(
+        "drift",
+        f"the pointer `{places.pointer}` cannot be read",
+        file=str(places.pointer),
+        hint="`hermes pm init` makes a new generation",
+    )

@@ -1,0 +1,156 @@
+"""What a generation consists of, and which one is selected: `Record` and `Pointer` as values and files."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from admission import Declaration
+from lockfiles import Lock, sidecar
+from pm.errors import PmError
+from pm.generations.pointer import read_pointer
+from pm.names import same_key
+from pm.places import Places
+from pm.plugins.declaration_cache import declaration_from_json, declaration_to_json
+from pm.plugins.discovery import is_same_folder
+from pm.system.files import disk_error
+
+SCHEMA = 1
+
+
+class Member(NamedTuple):
+    """A plugin that was admitted, as it was then."""
+
+    declaration: Declaration
+    source: str
+    """`bundled`, `user` or `project`."""
+    root: str
+    """Its folder; empty for a bundled plugin."""
+    profiles: tuple[str, ...]
+    digest: str
+    """Of the canonical declaration."""
+    tree_digest: str = ""
+    """Of its files; empty for a bundled plugin."""
+    enabled_since: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.declaration.key
+
+    def stands_for(self, key: str, digest: str, root: str) -> bool:
+        """Say whether a plugin was admitted in this folder with this declaration."""
+        return same_key(self.key, key) and self.digest == digest and is_same_folder(self.root, root)
+
+
+class Record(NamedTuple):
+    """Everything about one generation; written once, before the pointer names it."""
+
+    generation: int
+    environment: int
+    """The number whose folder holds the environment: its own, or after `disable` an earlier one's."""
+    lock: Lock
+    lock_digest: str
+    fingerprint: str
+    core: Mapping[str, Any]
+    """As `pm.host.core` wrote it."""
+    interpreter: str
+    target: str
+    members: tuple[Member, ...]
+    selections: Mapping[str, Any]
+    """Profile → home and the digest of its config."""
+    consents: Mapping[str, Any]
+    exclude_newer: str
+    """The setting as written."""
+    operation: str
+    receipt: str
+    created_at: str
+    python: str = ""
+    """`pm.python` as it was written; empty where the core's own range chose the interpreter."""
+
+
+def read_selected(places: Places) -> Record | None:
+    """Return the selected generation's record; `None` before the first."""
+    pointer = read_pointer(places)
+    return read_record(places, pointer.generation) if pointer is not None else None
+
+
+def read_record(places: Places, number: int) -> Record:
+    """Return a generation's record; raise `PmError` (`drift`) for a missing or damaged one, (`not-writable`)."""
+    path = places.record(number)
+    try:
+        record = _record(json.loads(path.read_bytes()))
+    except (FileNotFoundError, RecursionError, TypeError, ValueError, LookupError, AttributeError) as error:
+        raise PmError("drift", f"the record of generation {number} cannot be read", file=str(path)) from error
+    except OSError as error:
+        raise disk_error(error, path, verb="read") from error
+    return record._replace(members=tuple(_here(member, record.selections, places) for member in record.members))
+
+
+def _here(member: Member, selections: Mapping[str, Any], places: Places) -> Member:
+    """Return a member with its folder where its home is now: somebody may have moved the whole of it."""
+    for profile in member.profiles:
+        before, now = str(selections.get(profile, {}).get("home", "")), str(places.home_of(profile))
+        if member.source == "user" and before not in ("", now) and member.root.startswith(f"{before}/"):
+            return member._replace(root=now + member.root.removeprefix(before))
+    return member
+
+
+def record_to_json(record: Record) -> dict[str, Any]:
+    """Return a record as JSON values."""
+    value: dict[str, Any] = record._asdict()
+    value["schema"] = SCHEMA
+    value["lock"] = sidecar.to_json(record.lock)
+    value["members"] = [
+        member._asdict() | {"declaration": declaration_to_json(member.declaration)} for member in record.members
+    ]
+    return value
+
+
+def pointer_to_json(record: Record, *, path: str, stamp: str) -> dict[str, Any]:
+    """Return the pointer to a record: the published part of it."""
+    return {
+        "schema": SCHEMA,
+        "generation": record.generation,
+        "path": path,
+        "lock_digest": record.lock_digest,
+        "fingerprint": record.fingerprint,
+        "core": record.lock.core,
+        "core_path": [str(path) for path in _core_path(record)],
+        "target": record.target,
+        "admitted": [
+            {
+                "key": member.key,
+                "kind": member.declaration.kind,
+                "profiles": list(member.profiles),
+                "root": member.root,
+                "declaration_digest": member.digest,
+                "tree_digest": member.tree_digest,
+            }
+            for member in record.members
+        ],
+        "site_packages_stamp": stamp,
+    }
+
+
+def _core_path(record: Record) -> tuple[Path, ...]:
+    """Return the folders of a core that is a project: it is not installed, so its modules are found there."""
+    folder = str(record.core.get("folder", ""))
+    if not folder:
+        return ()
+    return tuple(path for path in (Path(folder), Path(folder) / "src") if path.is_dir())
+
+
+def _record(value: object) -> Record:
+    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
+        raise TypeError(value)
+    fields = {name: value[name] for name in Record._fields}
+    fields["lock"] = sidecar.from_json(fields["lock"])
+    fields["members"] = tuple(_member(row) for row in fields["members"])
+    return Record(**fields)
+
+
+def _member(row: dict[str, Any]) -> Member:
+    fields = {name: row[name] for name in Member._fields}
+    fields["declaration"] = declaration_from_json(fields["declaration"])
+    fields["profiles"] = tuple(fields["profiles"])
+    return Member(**fields)

@@ -1,0 +1,110 @@
+"""Compare a generation with what was recorded, byte by byte: every file of its RECORDs, and what no RECORD names."""
+
+import base64
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from admission import canonical_name
+from lockfiles import Lock
+from pm.generations.distributions import site_packages
+from pm.generations.environment import check_environment, own_files, read_record
+from pm.generations.file_faults import Fault
+from pm.generations.records import Member
+from pm.host.interpreter import Interpreter
+from pm.names import shown
+from pm.places import Places
+from pm.plugins.tree import tree_entries
+
+_OF_THE_ENVIRONMENT = frozenset({"_virtualenv.py", "_virtualenv.pth"})
+"""What uv puts beside the distributions of every environment."""
+_CHUNK = 1 << 20
+
+
+Hashes = dict[tuple[int, int], str]
+"""Device and inode → digest of the content: environments share most of their files."""
+
+
+def differences(folder: Path, lock: Lock, interpreter: Interpreter, hashes: Hashes | None = None) -> list[Fault]:
+    """Return everything by which an environment differs from its lock and its RECORDs; sorted, nothing is run.
+
+    With `hashes` no file is read that was read for another environment.
+    """
+    site = site_packages(folder)
+    cheap = [fault for fault in check_environment(folder, lock, interpreter) if fault.code == "drift"]
+    known = {fault.message for fault in cheap}
+    found = (*_changed(site, {} if hashes is None else hashes), *_changed_own(folder), *_foreign(folder, site))
+    thorough = (fault for fault in found if fault.message not in known)
+    return [*cheap, *sorted(thorough)]
+
+
+def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:
+    """Yield the files of plugins that are not as they were admitted; what a plugin wrote besides is its own."""
+    for member in members:
+        kept = places.trees / member.tree_digest.removeprefix("sha256:")
+        if not member.tree_digest or not kept.is_dir():
+            continue
+        for entry in tree_entries(kept):
+            place = Path(member.root) / entry.path
+            if entry.kind in ("file", "program") and not _same(kept / entry.path, place):
+                message = f"{shown(str(place))} of the plugin `{member.key}` is not as it was admitted"
+                yield Fault("drift", message, member.key)
+
+
+def _changed(site: Path, hashes: Hashes) -> Iterator[Fault]:
+    """Yield the files whose content is not what their distribution's RECORD says."""
+    for info in sorted(site.glob("*.dist-info")):
+        name = canonical_name(info.name.removesuffix(".dist-info").rpartition("-")[0])
+        for line in read_record(info / "RECORD"):
+            algorithm, _, digest = line.digest.partition("=")
+            path = site / line.path
+            # one with another size is a fault already
+            same_size = path.is_file() and line.size in (None, path.stat().st_size)
+            if algorithm == "sha256" and same_size and _known_sha256(path, hashes) != digest:
+                yield Fault("drift", f"{shown(line.path)} of `{name}` was changed", name)
+
+
+def _known_sha256(path: Path, hashes: Hashes) -> str:
+    status = path.stat()
+    file = (status.st_dev, status.st_ino)
+    if file not in hashes:
+        hashes[file] = _sha256(path)
+    return hashes[file]
+
+
+def _changed_own(folder: Path) -> Iterator[Fault]:
+    """Yield what the manager itself has put there and somebody changed."""
+    for line in own_files(folder):
+        path = folder / line.path
+        # one with another size is a fault already
+        if path.is_file() and path.stat().st_size == line.size and f"sha256={_sha256(path)}" != line.digest:
+            yield Fault("drift", f"{shown(line.path)} of the manager was changed")
+
+
+def _foreign(folder: Path, site: Path) -> Iterator[Fault]:
+    """Yield the files that nobody brought who may; bytecode is not written there and so counts as well."""
+    ours = {
+        os.path.normpath(site / line.path) for info in site.glob("*.dist-info") for line in read_record(info / "RECORD")
+    } | {os.path.normpath(folder / line.path) for line in own_files(folder)}
+    for directory, folders, files in os.walk(site):
+        folders.sort()
+        for name in sorted(files):
+            path = Path(directory, name)
+            if os.path.normpath(path) not in ours and name not in _OF_THE_ENVIRONMENT:
+                yield Fault("drift", f"{shown(str(path.relative_to(site)))} was put there by somebody else")
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+    return base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.read_bytes() == other.read_bytes()
+    except OSError:
+        return False

@@ -1,0 +1,1 @@
+"""The core, its interpreter, its extras."""

@@ -1,0 +1,391 @@
+"""Find out where distributions come from: the settings, else uv's configuration, else pip's; the default index is uv's.
+
+The answer is kept in the cache without credentials, beside a digest of what it depends on, so that a dry run starts no
+process and parses no configuration. Whoever really asks an index calls `complete` first, which reads again.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from admission import Warning as Notice
+from pm.errors import PmError
+from pm.redaction import redact, without_credentials
+
+_FORM = 1
+_UV_VARIABLES = (
+    "UV_CONFIG_FILE",
+    "UV_DEFAULT_INDEX",
+    "UV_EXTRA_INDEX_URL",
+    "UV_FIND_LINKS",
+    "UV_INDEX",
+    "UV_INDEX_URL",
+)
+_PIP_VARIABLES = (
+    "PIP_CERT", "PIP_CONFIG_FILE", "PIP_CONSTRAINT", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL",
+    "PIP_NO_INDEX", "PIP_PROXY",
+)  # fmt: skip
+_SURROUNDINGS = ("CURL_CA_BUNDLE", "HOME", "REQUESTS_CA_BUNDLE", "UV_NO_CONFIG", "XDG_CONFIG_DIRS", "XDG_CONFIG_HOME")
+_TRUE = frozenset({"1", "true", "yes", "on", "y", "t"})
+
+
+class Secret:
+    """A text that must not be shown: printing, formatting or storing it yields nothing."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """Return the text, for the one place that sends it."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return "****"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+class IndexAddress(NamedTuple):
+    """One index."""
+
+    name: str
+    """As it is configured; empty where it has none."""
+    url: str
+    """Without credentials, and spelled as uv spells it: no trailing slash."""
+    userinfo: Secret | None = None
+    """What stood before the host."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a folder of this machine."""
+        return self.url.startswith("file:")
+
+
+class Sources(NamedTuple):
+    """Where distributions come from."""
+
+    indexes: tuple[IndexAddress, ...] = ()
+    """The first that knows a name has it; empty for folders only."""
+    folders: tuple[Path, ...] = ()
+    certificates: str = ""
+    """A file of trusted certificates; empty for what the system trusts."""
+    proxy: Secret | None = None
+    """Address of a proxy from pip's configuration; `None`: what the environment says."""
+    warnings: tuple[Notice, ...] = ()
+    recover: "Callable[[], Sources] | None" = None
+    """Reads the configuration again; set where this value came from the cache and credentials were left out of it."""
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Indexes and folders as `Policy.indexes` wants them: in order, without credentials."""
+        return (*(index.url for index in self.indexes), *(str(folder) for folder in self.folders))
+
+    def complete(self) -> "Sources":
+        """Return the sources with their credentials."""
+        return self.recover() if self.recover else self
+
+    def environment_for_uv(self) -> dict[str, str]:
+        """Return the variables by which uv asks the same places, with the same credentials, proxy and certificates."""
+        sources = self.complete()
+        urls = [_with_userinfo(index) for index in sources.indexes]
+        values = {
+            "UV_NO_CONFIG": "1",
+            "UV_DEFAULT_INDEX": urls[-1] if urls else "",
+            "UV_INDEX": " ".join(urls[:-1]),
+            "UV_FIND_LINKS": ",".join(str(folder) for folder in sources.folders),
+            "SSL_CERT_FILE": sources.certificates,
+            "HTTPS_PROXY": sources.proxy.reveal() if sources.proxy else "",
+            "HTTP_PROXY": sources.proxy.reveal() if sources.proxy else "",
+        }
+        return {name: value for name, value in values.items() if value}
+
+
+def index_address(url: str, name: str = "") -> IndexAddress:
+    """Return an index from its address as it is configured: a URL, or the path of a folder that is laid out as one."""
+    if "://" not in url:
+        url = Path(url).expanduser().absolute().as_uri()
+    userinfo = urlsplit(url).netloc.rpartition("@")[0]
+    return IndexAddress(name, without_credentials(url).rstrip("/"), Secret(userinfo) if userinfo else None)
+
+
+def _with_userinfo(index: IndexAddress) -> str:
+    if index.userinfo is None:
+        return index.url
+    scheme, separator, rest = index.url.partition("://")
+    return f"{scheme}{separator}{index.userinfo.reveal()}@{rest}"
+
+
+def find_sources(
+    cache: Path,
+    environ: Mapping[str, str],
+    *,
+    indexes: Sequence[IndexAddress] | None = None,
+    find_links: Sequence[str] | None = None,
+) -> Sources:
+    """Return the sources; `indexes` and `find_links` are those of the settings, `None` where they are not set.
+
+    Raise `PmError` (`config-unreadable`) if a configuration that decides is broken.
+    """
+    if indexes is not None and find_links is not None:
+        return _discovered(environ, indexes, find_links)
+    digest = _digest(environ, indexes, find_links)
+
+    def discovered() -> Sources:
+        return _discovered(environ, indexes, find_links)
+
+    kept = _kept(cache / "sources.json", digest)
+    if kept is not None:
+        sources, is_complete = kept
+        return sources if is_complete else sources._replace(recover=discovered)
+    sources = discovered()
+    _keep(cache / "sources.json", digest, sources)
+    return sources
+
+
+def _discovered(
+    environ: Mapping[str, str], indexes: Sequence[IndexAddress] | None, find_links: Sequence[str] | None
+) -> Sources:
+    if indexes is not None and find_links is not None:
+        found = Sources()
+    elif _uv_is_configured(environ):
+        found = _from_uv(environ)
+    else:
+        found = _from_pip(environ)
+    if indexes is not None:
+        kept = tuple(notice for notice in found.warnings if notice.code != "extra-index-unused")
+        found = found._replace(indexes=tuple(indexes), warnings=kept)
+    if find_links is not None:
+        folders, warnings = _folders(find_links, "`pm.find_links`")
+        found = found._replace(folders=folders, warnings=(*found.warnings, *warnings))
+    if environ.get("PIP_NO_INDEX", "").lower() in _TRUE:
+        found = found._replace(indexes=())
+    return found
+
+
+def _uv_is_configured(environ: Mapping[str, str]) -> bool:
+    if any(environ.get(name) for name in _UV_VARIABLES):
+        return True
+    return not environ.get("UV_NO_CONFIG") and any(path.is_file() for path in _uv_files(environ))
+
+
+def _from_uv(environ: Mapping[str, str]) -> Sources:
+    passed = {name: environ[name] for name in (*_UV_VARIABLES, *_SURROUNDINGS) if environ.get(name)}
+    default, others, links = "", [], []
+    for line in _ask_uv(environ, passed).splitlines():
+        option, _, value = line.partition(" ")
+        if option == "--index-url":
+            default = value
+        elif option == "--extra-index-url":
+            others.append(value)
+        elif option == "--find-links":
+            links.append(value)
+    folders, warnings = _folders(links, "uv's configuration")
+    # uv asks the default index last.
+    indexes = tuple(index_address(url) for url in (*others, default) if url)
+    return Sources(indexes=indexes, folders=folders, warnings=warnings)
+
+
+def _ask_uv(environ: Mapping[str, str], passed: Mapping[str, str]) -> str:
+    """Have uv print the options that its configuration amounts to; from `/`, so that no project around us has a say."""
+    from uv import find_uv_bin
+
+    from pm.system.processes import run, scrubbed_environment
+
+    command = [find_uv_bin(), "pip", "compile", "--quiet", "--offline", "--no-header", "--no-progress"]
+    done = run(
+        [*command, "--emit-index-url", "--emit-find-links", "-"],
+        environment=scrubbed_environment(environ, **passed),
+        directory=Path(os.sep),
+        stdin="",
+        seconds=60,
+    )
+    if done.status:
+        raise PmError("config-unreadable", f"uv cannot read its configuration: {done.stderr.strip()}")
+    return done.stdout
+
+
+def _from_pip(environ: Mapping[str, str]) -> Sources:
+    options = _pip_options(environ)
+    folders, warnings = _folders(options.get("find-links", "").split(), "pip's configuration")
+    if options.get("no-index", "").lower() in _TRUE:
+        indexes: tuple[IndexAddress, ...] = ()
+    elif url := options.get("index-url", ""):
+        indexes = (index_address(url),)
+    else:
+        indexes = _default_index(environ)
+    bundle = options.get("cert") or environ.get("REQUESTS_CA_BUNDLE") or environ.get("CURL_CA_BUNDLE") or ""
+    return Sources(
+        indexes=indexes,
+        folders=folders,
+        certificates=bundle,
+        proxy=Secret(options["proxy"]) if options.get("proxy") else None,
+        warnings=(*warnings, *_unused(options, indexes)),
+    )
+
+
+def _default_index(environ: Mapping[str, str]) -> tuple[IndexAddress, ...]:
+    """Learn the default index from uv, so that its address is written down nowhere else."""
+    first, _, url = _ask_uv(environ, {"UV_NO_CONFIG": "1"}).partition("\n")[0].partition(" ")
+    return (index_address(url),) if first == "--index-url" else ()
+
+
+def _unused(options: Mapping[str, str], indexes: tuple[IndexAddress, ...]) -> tuple[Notice, ...]:
+    """Name the options of pip that are not followed, and what to write instead."""
+    notices = []
+    if extra := redact(options.get("extra-index-url", "")).split():
+        entries = ", ".join(f"{{url: {url}}}" for url in [*(index.url for index in indexes), *extra])
+        message = (
+            f"pip's `extra-index-url` ({', '.join(f'`{url}`' for url in extra)}) is not used, since pip mixes its "
+            f"indexes and here the first index that knows a name has it; to use it, write `pm.indexes: [{entries}]`"
+        )
+        notices.append(Notice("extra-index-unused", message))
+    if constraint := options.get("constraint", ""):
+        message = (
+            f"pip's `constraint` (`{redact(constraint)}`) is not used; its bounds belong into a declaration, "
+            "and if it names an index, that belongs into `pm.indexes: [{url: …}]`"
+        )
+        notices.append(Notice("constraint-unused", message))
+    return tuple(notices)
+
+
+def _folders(links: Iterable[str], origin: str) -> tuple[tuple[Path, ...], tuple[Notice, ...]]:
+    folders: list[Path] = []
+    notices = []
+    for link in links:
+        if link.startswith(("http://", "https://")):
+            message = f"{origin} names `{redact(link)}` for find-links, and only folders are read"
+            notices.append(Notice("find-links-unused", message))
+            continue
+        text = unquote(urlsplit(link).path) if link.startswith("file:") else link
+        folders.append(Path(text).expanduser().absolute())
+    return tuple(dict.fromkeys(folders)), tuple(notices)
+
+
+def _pip_options(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return pip's options as pip lets them override each other: files, then sections, then variables."""
+    from configparser import Error, RawConfigParser
+
+    sections: dict[str, dict[str, str]] = {"global": {}, "install": {}}
+    for path in _pip_files(environ):
+        parser = RawConfigParser()
+        try:
+            parser.read(path, encoding="utf-8")
+        except (Error, UnicodeDecodeError) as error:
+            raise PmError(
+                "config-unreadable", f"pip's configuration cannot be read: {error}", file=str(path)
+            ) from error
+        for name, section in sections.items():
+            if parser.has_section(name):
+                section.update({key.lstrip("-").replace("_", "-"): value.strip() for key, value in parser.items(name)})
+    variables = {name[4:].lower().replace("_", "-"): environ[name] for name in _PIP_VARIABLES if environ.get(name)}
+    return sections["global"] | sections["install"] | variables
+
+
+def consulted_files(environ: Mapping[str, str]) -> list[Path]:
+    """Return the configuration files that can say where distributions come from, whether they are there or not."""
+    named = [Path(environ["UV_CONFIG_FILE"])] if environ.get("UV_CONFIG_FILE") else []
+    return [*_pip_files(environ), *_uv_files(environ), *named]
+
+
+def _pip_files(environ: Mapping[str, str]) -> list[Path]:
+    """Return where pip looks, the least important first."""
+    named = environ.get("PIP_CONFIG_FILE", "")
+    if named == os.devnull:
+        return []
+    home = _home(environ)
+    shared = [Path(folder) / "pip" / "pip.conf" for folder in _system_folders(environ)]
+    own = [home / ".pip" / "pip.conf", _config_home(environ) / "pip" / "pip.conf"]
+    if sys.platform == "darwin":
+        shared.append(Path("/Library/Application Support/pip/pip.conf"))
+        own.append(home / "Library" / "Application Support" / "pip" / "pip.conf")
+    return [*shared, Path("/etc/pip.conf"), *own, Path(sys.prefix) / "pip.conf", *([Path(named)] if named else [])]
+
+
+def _uv_files(environ: Mapping[str, str]) -> list[Path]:
+    folders = [_config_home(environ), *(Path(folder) for folder in _system_folders(environ)), Path("/etc")]
+    return [folder / "uv" / "uv.toml" for folder in folders]
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    return Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+
+
+def _config_home(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("XDG_CONFIG_HOME") or _home(environ) / ".config")
+
+
+def _system_folders(environ: Mapping[str, str]) -> list[str]:
+    return (environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(os.pathsep)
+
+
+def _digest(
+    environ: Mapping[str, str], indexes: Sequence[IndexAddress] | None, find_links: Sequence[str] | None
+) -> str:
+    """Digest what the answer depends on; credentials are left out, so that nothing of them is kept."""
+    variables = [
+        (name, without_credentials(environ[name]))
+        for name in (*_UV_VARIABLES, *_PIP_VARIABLES, *_SURROUNDINGS)
+        if name in environ
+    ]
+    files = [_seen(path) for path in consulted_files(environ)]
+    settings = [
+        None if indexes is None else [[index.name, index.url] for index in indexes],
+        find_links and list(find_links),
+    ]
+    text = json.dumps([_FORM, sys.prefix, variables, files, settings], ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _seen(path: Path) -> tuple[str, int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return str(path), 0, -1
+    return str(path), status.st_mtime_ns, status.st_size
+
+
+def _kept(path: Path, digest: str) -> tuple[Sources, bool] | None:
+    """Return what was kept and whether it is everything; nothing if it belongs to other settings or is damaged."""
+    try:
+        value = json.loads(path.read_bytes())
+        if value["digest"] != digest:
+            return None
+        sources = Sources(
+            indexes=tuple(IndexAddress(name, url) for name, url in value["indexes"]),
+            folders=tuple(Path(folder) for folder in value["folders"]),
+            certificates=value["certificates"],
+            warnings=tuple(Notice(*notice) for notice in value["warnings"]),
+        )
+        return sources, value["is_complete"] is True
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _keep(path: Path, digest: str, sources: Sources) -> None:
+    """Keep the answer; a cache that cannot be written costs time and nothing else."""
+    from contextlib import suppress
+
+    value = {
+        "digest": digest,
+        "indexes": [[index.name, index.url] for index in sources.indexes],
+        "folders": [str(folder) for folder in sources.folders],
+        "certificates": sources.certificates,
+        "warnings": sources.warnings,
+        "is_complete": sources.proxy is None and not any(index.userinfo for index in sources.indexes),
+    }
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(json.dumps(value, ensure_ascii=True))
+        temporary.replace(path)

@@ -1,0 +1,1 @@
+"""Start the host in its generation."""

@@ -1,0 +1,222 @@
+"""Compare what is enabled, and what was admitted, with the selected generation as it is now.
+
+Whoever starts a command asks this each time, so the answer is kept together with the state of every file that it rests
+on. As long as all of them are as they were, the standard library is enough.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pm.errors import PmError
+from pm.generations.pointer import Admitted, Pointer
+from pm.places import Places
+from pm.system.files import read_json, write_json
+from pm.system.stamps import inputs, plugin_files, stamps
+
+if TYPE_CHECKING:
+    from pm.config.settings import Selection, Settings
+    from pm.host.core import HostedCore
+    from pm.plugins.declaration_cache import Rules
+    from pm.plugins.discovery import Found
+
+_SCHEMA = 2
+_CONFIG = "config.yaml"
+_NOT_FOUND = "not found"
+_PROJECT_SWITCH = "HERMES_ENABLE_PROJECT_PLUGINS"
+
+
+class Unadmitted(NamedTuple):
+    """What is enabled and not admitted, in words for the operator."""
+
+    message: str = ""
+    """Empty if everything that is enabled was admitted as it is now."""
+    step: str = ""
+    """What admits it."""
+    stops: bool = False
+    """Whether `pm.on_unadmitted` says that nothing may start then."""
+    note: str = ""
+    """Why the question could not be answered; then nothing else is said."""
+    standing: Mapping[str, Sequence[str]] | None = None
+    """Profile → the folders that declare what was admitted, and keys of the core's own plugins; `None` if not known."""
+
+
+def unadmitted(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> Unadmitted:
+    """Compare the profile's config and its plugins with the selected generation; nothing is resolved or decided."""
+    if not _has_working_directory():
+        return _read(places, pointer, environ)[0]
+    file = places.cache / "starts" / f"{places.profile}.json"
+    key = [_SCHEMA, str(places.home), environ.get(_PROJECT_SWITCH, ""), pointer.generation]
+    paths = inputs(str(places.home), [__file__, *_elsewhere(places, pointer)])
+    stamped = stamps(paths)
+    kept = read_json(file)
+    if isinstance(kept, dict) and (kept.get("key"), kept.get("paths"), kept.get("stamps")) == (key, paths, stamped):
+        with suppress(KeyError, TypeError):  # damaged as only a hand does it: found out anew
+            return Unadmitted(**kept["answer"])
+    answer, lasting = _read(places, pointer, environ)
+    if lasting:
+        value = {"key": key, "paths": paths, "stamps": stamped, "answer": answer._asdict()}
+        with suppress(PmError):  # a cache that cannot be written costs time and nothing else
+            write_json(file, value, mode=0o600)
+    return answer
+
+
+def _elsewhere(places: Places, pointer: Pointer) -> Iterator[str]:
+    """Yield the files of admitted plugins that lie outside of every home: those of projects."""
+    parents = {os.path.dirname(row.root) for row in pointer.admitted if row.root}  # noqa: PTH120 - `Path` is slower
+    for parent in sorted(parents):
+        if not parent.startswith(f"{places.root}/"):
+            yield from plugin_files(parent)
+
+
+def _has_working_directory() -> bool:
+    """Say whether the folder that the operator works in is still there: it may hold plugins of a project."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+# -- by reading
+
+
+def _read(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> tuple[Unadmitted, bool]:
+    """Return the answer, and whether it holds as long as the usual files of plugins stay as they are."""
+    from pm.config.profiles import enabled_plugins, read_selection
+    from pm.redaction import redact
+
+    cache = places.cache / "read"
+    try:
+        selection = read_selection(places.home, cache)
+        settings = read_selection(places.root, cache).settings
+        if not (_selects(selection) or pointer.admitted):
+            return Unadmitted(standing={}), True
+        hosted, rules = _hosted(places, pointer, settings)
+        found = _found(places.home, environ, hosted, rules) if _selects(selection) else ()
+        enabled = enabled_plugins(selection, found)
+        standing = _standing(pointer, rules)
+    except PmError as error:
+        note = f"{_place(error)}{error.message}; whether everything enabled was admitted is not known"
+        return Unadmitted(note=redact(note)), False
+    differing = [*_differing(enabled.members, places, pointer), *_absent(enabled.missing, places, pointer)]
+    answer = _answer(differing, places, pointer)
+    stops = bool(differing) and settings.on_unadmitted == "stop"
+    folders = {*(found.folder for found in enabled.members), *(Path(row.root) for row in pointer.admitted if row.root)}
+    return answer._replace(stops=stops, standing=standing), not any(map(_names_further_files, folders))
+
+
+def _selects(selection: "Selection") -> bool:
+    return bool(selection.enabled or selection.memory_provider or selection.context_engine)
+
+
+def _hosted(places: Places, pointer: Pointer, settings: "Settings") -> "tuple[HostedCore, Rules]":
+    """Return the generation's core, and the rules that its plugins were read by.
+
+    Raise `PmError` (`drift`) for a record that cannot be read.
+    """
+    from pm.generations.records import read_record
+    from pm.host.core import core_from_json, core_names
+    from pm.plugins.declaration_cache import Rules
+
+    record = read_record(places, pointer.generation)
+    try:
+        hosted = core_from_json(record.core)
+    except (TypeError, ValueError, LookupError) as error:
+        text = f"the core of generation {record.generation} cannot be read"
+        raise PmError("drift", text, file=str(places.record(record.generation))) from error
+    direct_urls = settings.allow_direct_urls or bool(record.consents.get("allow_direct_urls"))
+    return hosted, Rules(core_names(settings.core) | hosted.names, direct_urls, places.cache / "read")
+
+
+def _found(home: Path, environ: Mapping[str, str], hosted: "HostedCore", rules: "Rules") -> "tuple[Found, ...]":
+    """Return the plugins of a home by the rules of the manager's operations; raise `PmError` as they do."""
+    from pm.plugins.discovery import find_plugins
+
+    project = Path.cwd() if _has_working_directory() else None
+    return find_plugins(home, hosted.bundled, environ, rules, project=project)
+
+
+def _standing(pointer: Pointer, rules: "Rules") -> dict[str, list[str]]:
+    """Return what of that which was admitted declares the same now, by profile.
+
+    What a plugin of the core declares lies inside of the environment, or of the project that the core is.
+    """
+    standing: dict[str, list[str]] = {}
+    for row in pointer.admitted:
+        if not row.root or _declares_the_same(row, rules):
+            for profile in row.profiles:
+                standing.setdefault(profile, []).append(row.root or row.key)
+    return standing
+
+
+def _declares_the_same(row: Admitted, rules: "Rules") -> bool:
+    from admission import declaration_digest
+    from pm.plugins.declaration_cache import read_declaration_cached
+
+    # without a category a plugin is called by its files, as it was when it was found
+    key = row.key if "/" in row.key else None
+    return declaration_digest(read_declaration_cached(Path(row.root), rules, key=key)) == row.declaration_digest
+
+
+def _differing(members: "Iterable[Found]", places: Places, pointer: Pointer) -> Iterator[tuple[str, str]]:
+    """Yield the plugins that were not admitted as they are now, each with what is odd about it."""
+    from admission import declaration_digest
+    from pm.names import same_key
+
+    for found in members:
+        rows = [row for row in pointer.admitted if same_key(row.key, found.key) and places.profile in row.profiles]
+        alike = [row for row in rows if row.declaration_digest == declaration_digest(found.declaration)]
+        if not alike:
+            yield found.key, "changed since it was admitted" if rows else ""
+        elif not any(found.lies_at(row.root) for row in alike):
+            yield found.key, "another copy than the one that was admitted"
+
+
+def _absent(missing: Iterable[str], places: Places, pointer: Pointer) -> Iterator[tuple[str, str]]:
+    """Yield what nobody found and nobody admitted: a core may know more sources of plugins than the manager reads."""
+    from pm.names import canonical_key, leaf
+
+    here = [row.key for row in pointer.admitted if places.profile in row.profiles]
+    known = {canonical_key(name) for key in here for name in (key, leaf(key))}
+    for written in missing:
+        if canonical_key(written) not in known:
+            yield written, _NOT_FOUND
+
+
+def _names_further_files(folder: Path | None) -> bool:
+    """Say whether a project may keep its requirements in files of its own, of whose changes nothing would be seen."""
+    if folder is None:
+        return False
+    try:
+        return b"dynamic" in (folder / "pyproject.toml").read_bytes()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+def _answer(differing: Sequence[tuple[str, str]], places: Places, pointer: Pointer) -> Unadmitted:
+    from pm.names import is_key, shown
+
+    if not differing:
+        return Unadmitted()
+    listed = ", ".join(f"{shown(name)} ({why})" if why else shown(name) for name, why in differing)
+    message = f"enabled in `{places.home / _CONFIG}` and not part of generation {pointer.generation}: {listed}"
+    there = [name for name, why in differing if why != _NOT_FOUND]
+    names = there or [name for name, _ in differing]
+    word = names[0] if len(names) == 1 and is_key(names[0]) else "NAME"
+    one = "it" if len(names) == 1 else "one of them"
+    enable, remove = (
+        f"`hermes plugins enable {word}` admits {one}",
+        f"put {one} back, or `hermes plugins remove {word}`",
+    )
+    return Unadmitted(message, enable if there else remove)
+
+
+def _place(error: PmError) -> str:
+    if not error.file:
+        return ""
+    return f"`{error.file}`:{error.line}: " if error.line else f"`{error.file}`: "

@@ -1,0 +1,1 @@
+"""The author's checks, from files only."""

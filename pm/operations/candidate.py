@@ -1,0 +1,102 @@
+"""The plugin of a source as it would be found in its place: read, described, and refused where it could not be put."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from admission import Reason, Refused, Step
+from pm.documents.files import SOURCE_FILE
+from pm.errors import PmError
+from pm.names import is_key, same_key, shown
+from pm.operations.run import Course, plugin_of
+from pm.plugins.declaration_cache import read_declaration_cached
+from pm.plugins.discovery import Found, ranked
+from pm.plugins.providers import is_memory_provider
+from pm.plugins.stage import Staged
+from pm.receipts.receipt import Plugin
+from pm.verdict.state import Situation, member_of
+
+
+class Candidate(NamedTuple):
+    """The plugin that is judged."""
+
+    found: Found
+    """As it will be found in its place."""
+    staged: Staged
+    place: Path
+    old: Found | None
+    """The copy of this key that is installed already."""
+    in_the_way: str = ""
+    """What lies in its place or around it and cannot make room; empty if nothing does."""
+
+    @property
+    def key(self) -> str:
+        return self.found.key
+
+
+def announced_source(course: Course, taken: Staged, situation: Situation) -> Candidate:
+    """Read a staged plugin, and say in the receipt which one is judged.
+
+    Raise `PmError` (`invalid-source`) if what was named is no plugin.
+    """
+    candidate = _candidate(taken, situation)
+    course.know(plugin=_described(candidate, situation))
+    for note in candidate.found.declaration.notes:
+        course.note(note, owner=candidate.key)
+    return candidate
+
+
+def _candidate(taken: Staged, situation: Situation) -> Candidate:
+    declaration = read_declaration_cached(taken.folder, situation.rules)
+    if declaration.fit and not declaration.declared and not (taken.folder / SOURCE_FILE).exists():
+        text = f"{shown(taken.source.location)} holds no plugin: neither a declaration nor an `{SOURCE_FILE}`"
+        raise PmError("invalid-source", text, hint="name the folder in which its `plugin.yaml` lies")
+    key = declaration.key
+    old = next((found for found in situation.here.found if in_place_of(found, key)), None)
+    place = situation.places.home / "plugins" / (key if is_key(key) else taken.folder.name)
+    if old is not None and old.folder is not None:
+        place = old.folder
+    new = Found(key, "user", declaration, place, is_memory_provider(taken.folder, declaration))
+    others = (found._replace(hidden_by="") for found in situation.here.found if not in_place_of(found, key))
+    found = next(copy for copy in ranked([*others, new]) if copy.folder == place and copy.source == "user")
+    return Candidate(found, taken, place, old, "" if old is not None else _in_the_way(place, situation.here.found))
+
+
+def _in_the_way(place: Path, found: Iterable[Found]) -> str:
+    folders = {copy.folder: copy.key for copy in found if copy.folder is not None}
+    inside = ", ".join(f"`{key}`" for folder, key in folders.items() if folder.parent == place)
+    if inside:
+        return f"`{place}` is the folder of {inside}"
+    if place.parent in folders:
+        return f"`{place}` would lie inside of the plugin `{folders[place.parent]}`"
+    return f"`{place}` is a file" if os.path.lexists(place) and not place.is_dir() else ""
+
+
+def in_place_of(found: Found, key: str) -> bool:
+    """Say whether a copy lies where a plugin of this key would be put."""
+    return found.source == "user" and same_key(found.key, key)
+
+
+def _described(candidate: Candidate, situation: Situation) -> Plugin:
+    member = member_of(candidate.found, (situation.places.profile,))
+    return plugin_of(member)._replace(source=candidate.staged.source)
+
+
+def refusal_of_place(candidate: Candidate, *, force: bool) -> Refused | None:
+    """Refuse what could not be put in its place, whatever it requires."""
+    if candidate.found.hidden_by:
+        message = (
+            f"a memory provider `{candidate.key}` is among the {candidate.found.hidden_by} plugins,"
+            " and that copy would always be used instead of this one"
+        )
+        return Refused((Reason("name-taken", message, hint="give it another `name`"),))
+    if candidate.in_the_way:
+        hint = "give it another `name`, or move away what is there"
+        return Refused((Reason("name-taken", candidate.in_the_way, hint=hint),))
+    if candidate.old is not None and not force:
+        version = candidate.old.declaration.version
+        message = f"`{candidate.old.key}`{f' {version}' if version else ''} is installed already"
+        step = Step("retry", candidate.key, "replace the installed copy", when="you add `--force`")
+        return Refused((Reason("name-taken", message, hint="`--force` replaces the installed copy"),), (step,))
+    return None

@@ -1,0 +1,192 @@
+"""Install a plugin from a folder or an archive: staged, read, judged, and only then put in its place."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from admission import Admitted, Problem, Question, Refused
+from admission.gates import judge_gates
+from pm.config.edit import Enable
+from pm.config.profiles import own_names
+from pm.generations.build import Edits, apply
+from pm.generations.records import Member
+from pm.generations.transaction import Replacement
+from pm.generations.verification import changed_trees
+from pm.names import is_key, same_key
+from pm.operations.candidate import Candidate, announced_source, in_place_of, refusal_of_place
+from pm.operations.import_check import note_imports
+from pm.operations.kept_trees import (
+    discard,
+    forget_tree,
+    keep_tree,
+    keep_what_is_lost,
+    kept_tree,
+    placed,
+    recorded_tree,
+)
+from pm.operations.leftovers import staging
+from pm.operations.new_generation import decided_on, realise
+from pm.operations.plugin_status import again, is_running
+from pm.operations.resolution import verdict
+from pm.operations.run import Course, Result
+from pm.plugins.discovery import Found
+from pm.plugins.stage import remove_if_empty, staged
+from pm.plugins.tree import tree_digest
+from pm.receipts.receipt import Done
+from pm.verdict.state import Situation, Wishes, member_of, observed, with_member
+
+
+class Terms(NamedTuple):
+    """How a plugin is to be installed."""
+
+    enable: bool = False
+    force: bool = False
+    """Replace an installed copy of the same key."""
+    keep: bool = False
+    """If it is refused, leave it installed and switched off."""
+
+
+def install(course: Course, source: str, terms: Terms, wishes: Wishes) -> Result:
+    """Install a plugin; refused, nothing of it remains but the receipt, unless it is to be kept."""
+    below = course.places.cache / "staged" if course.operation.dry_run else staging(course.places)
+    course.scene.tell(f"reading {source}")
+    with (
+        staged(source, below) as taken,
+        observed(course.places, course.scene.environ, wishes, course.scene.terms) as situation,
+    ):
+        course.learn(situation)
+        candidate = announced_source(course, taken, situation)
+        same = not terms.force and _is_there_already(situation, candidate)
+        return (
+            refusal_of_place(candidate, force=terms.force or same)
+            or (_unchanged(course, situation, candidate, terms) if same else None)
+            or _Installation(course, situation, candidate, terms).result()
+        )
+
+
+def _is_there_already(situation: Situation, candidate: Candidate) -> bool:
+    """Say whether just these files were put there by an earlier installation, and nobody has changed them since."""
+    if candidate.old is None:
+        return False
+    digest = tree_digest(candidate.staged.folder)
+    there = member_of(candidate.old, ())._replace(tree_digest=digest)
+    return (
+        recorded_tree(situation.places, candidate.place) == digest
+        and kept_tree(situation.places, digest).is_dir()
+        and not any(changed_trees(situation.places, (there,)))
+    )
+
+
+def _unchanged(course: Course, situation: Situation, candidate: Candidate, terms: Terms) -> Done | None:
+    """Say that what was asked for is so already; `None` if the plugin is still to be switched on."""
+    found = candidate.old
+    if found is None or (terms.enable and not is_running(situation, found)):
+        return None
+    course.judged(situation, situation.members)
+    if not any(in_place_of(member, candidate.key) for member in situation.here.enabled.members):
+        _note_switched_off(course, candidate.key)
+    return Done("unchanged")
+
+
+def _note_switched_off(course: Course, key: str) -> None:
+    message = f"`{key}` is installed and switched off; whether it fits was not asked"
+    course.note(Problem("not-enabled", message, hint=f"`hermes plugins enable {key}` asks and switches it on"))
+
+
+class _Installation:
+    """Puts a plugin in its place, in one of three ways."""
+
+    def __init__(self, course: Course, situation: Situation, candidate: Candidate, terms: Terms) -> None:
+        self._course = course
+        self._situation = situation
+        self._candidate = candidate
+        self._terms = terms
+
+    def result(self) -> Result:
+        # a copy that replaces an enabled one would run in its place, so it is judged as one
+        old = [found for found in self._situation.here.enabled.members if in_place_of(found, self._candidate.key)]
+        return self._enabled() if self._terms.enable or old else self._disabled()
+
+    def _enabled(self) -> Result:
+        situation, candidate = self._situation, self._candidate
+        member = member_of(candidate.found, (situation.places.profile,), _since(candidate, situation))
+        judged = verdict(self._course, situation, with_member(situation.members, member), candidate.key)
+        if self._course.operation.dry_run or not isinstance(judged.decision, Admitted):
+            return self._kept(judged.decision)
+        folder, lock = candidate.staged.folder, judged.decision.lock
+        note_imports(self._course, situation, candidate.found, folder=folder, lock=lock)
+        with self._placing() as (digest, replacements):
+            names = own_names(candidate.found, _found_after(candidate, situation))
+            edits = Edits(
+                {situation.places.home: (Enable(candidate.key, names),)},
+                trees=replacements,
+                decided_on=decided_on(situation),
+            )
+            result = realise(self._course, situation, judged, edits, trees={str(candidate.place): digest})
+        return result if isinstance(result, Admitted) else self._kept(result)
+
+    def _kept(self, result: Result) -> Result:
+        """Leave a refused plugin installed and switched off if that was asked for; one that was there stays."""
+        wanted = self._terms.keep and self._candidate.old is None and is_key(self._candidate.key)
+        if not isinstance(result, Refused) or not wanted or self._course.operation.dry_run:
+            return result
+        self._put()
+        return result._replace(steps=(*result.steps, again(self._candidate.key, result)))
+
+    def _disabled(self) -> Result:
+        """Put a plugin in its place without resolving: only what it could never run with is refused."""
+        situation, key = self._situation, self._candidate.key
+        member = member_of(self._candidate.found, (situation.places.profile,))
+        constraints = situation.constraints(with_member((), member))
+        self._course.know(inputs_fingerprint=constraints.fingerprint)
+        reasons = judge_gates(Question(constraints, candidate=key))
+        if reasons:
+            return self._kept(Refused(reasons))
+        if not self._course.operation.dry_run:
+            self._put()
+        _note_switched_off(self._course, key)
+        return Done("admitted")
+
+    def _put(self) -> None:
+        """Put the plugin's folder in its place, and change nothing else."""
+        with self._placing() as (_, replacements):
+            edits = Edits(trees=replacements)
+            apply(self._course.places, edits, None, operation=self._course.operation.name)
+
+    @contextmanager
+    def _placing(self) -> Iterator[tuple[str, tuple[Replacement, ...]]]:
+        """Give the digest of the plugin's tree and what puts it in its place; what was not used is gone afterwards."""
+        around = self._candidate.place.parent
+        missing = [folder for folder in (around, around.parent) if not folder.exists()]
+        digest = keep_tree(self._course.places, self._candidate.staged.folder)
+        replacements: tuple[Replacement, ...] = ()
+        try:
+            replacements = self._place(digest)
+            yield digest, replacements
+        finally:
+            discard(self._course.places, replacements)
+            forget_tree(self._course.places, digest)
+            for folder in missing:
+                remove_if_empty(folder)
+
+    def _place(self, digest: str) -> tuple[Replacement, ...]:
+        places, place = self._course.places, self._candidate.place
+        known = next((m.tree_digest for m in _recorded(self._situation) if m.root == str(place)), "")
+        recorded = recorded_tree(places, place, known) or (None if self._candidate.old is None else "")
+        if recorded is not None:
+            keep_what_is_lost(self._course, place, recorded, digest)
+        return placed(places, digest, place, recorded=recorded)
+
+
+def _found_after(candidate: Candidate, situation: Situation) -> Iterator[Found]:
+    """Yield the plugins that are there with the new one in its place."""
+    yield from (found for found in situation.here.found if not in_place_of(found, candidate.key))
+    yield candidate.found
+
+
+def _recorded(situation: Situation) -> Iterable[Member]:
+    return situation.record.members if situation.record is not None else ()
+
+
+def _since(candidate: Candidate, situation: Situation) -> str:
+    return next((member.enabled_since for member in situation.members if same_key(member.key, candidate.key)), "")

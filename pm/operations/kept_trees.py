@@ -1,0 +1,192 @@
+"""The folders of plugins: what is kept of them by digest, and what a plugin wrote into its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from filecmp import cmp
+from pathlib import Path
+
+from admission import Problem
+from pm.errors import PmError
+from pm.generations.transaction import Replacement
+from pm.operations.run import Course
+from pm.places import Places
+from pm.plugins.tree import LEFT_OUT_FILES, LEFT_OUT_FOLDERS, LEFT_OUT_SUFFIXES, copy_plugin, tree_digest, tree_entries
+from pm.system.files import read_stored
+
+_INSTALLED = "installed.json"
+# no part of a plugin's tree, and still what somebody made there and works with: an environment of the plugin's own
+_NOBODYS = LEFT_OUT_FOLDERS - {".venv"}
+
+
+def keep_tree(places: Places, folder: Path) -> str:
+    """Keep a copy of what belongs to a plugin by its digest, and return the digest; whoever names it flushes it.
+
+    Raise `PmError` (`unsafe-archive`, `no-space`, `not-writable`).
+    """
+    digest = tree_digest(folder)
+    kept = kept_tree(places, digest)
+    if not kept.is_dir():
+        copy_plugin(folder, kept)
+        if tree_digest(kept) != digest:
+            shutil.rmtree(kept)
+            raise PmError("not-writable", f"`{folder}` changed while it was copied", file=str(folder))
+    return digest
+
+
+def kept_tree(places: Places, digest: str) -> Path:
+    """Return where the tree of a digest is kept."""
+    return places.trees / digest.removeprefix("sha256:")
+
+
+def forget_tree(places: Places, digest: str) -> None:
+    """Remove a kept tree if neither a plugin's folder nor a generation's record names it, as far as can be told."""
+    records = places.generations.glob("*.json")
+    with suppress(OSError):  # what was done is done, and `gc` takes what nobody needs
+        if digest not in _installed(places).values() and not any(digest in record.read_text() for record in records):
+            shutil.rmtree(kept_tree(places, digest))
+
+
+def placed(places: Places, digest: str, folder: Path, *, recorded: str | None) -> tuple[Replacement, ...]:
+    """Return the replacement of a plugin's folder by a kept tree; what the plugin wrote into its folder comes along.
+
+    `recorded` is the digest of the tree that was put there before; empty if nobody knows, and nothing comes along;
+    `None` if no plugin lies there: then whatever does is somebody's data, and comes along.
+    """
+    stage = _beside(folder)
+    copy_plugin(kept_tree(places, digest), stage)
+    _carry(own_files(places, folder, recorded), folder, stage)
+    return (Replacement(folder, tree=stage), noted(places, {folder: digest}))
+
+
+def emptied(places: Places, folder: Path, *, recorded: str) -> tuple[Replacement, ...]:
+    """Return the replacement that takes a plugin away, and leaves what it wrote into its folder itself."""
+    own = own_files(places, folder, recorded)
+    if not own:
+        return (Replacement(folder), noted(places, {folder: ""}))
+    stage = _beside(folder)
+    stage.mkdir()
+    _carry(own, folder, stage)
+    return (Replacement(folder, tree=stage), noted(places, {folder: ""}))
+
+
+def discard(places: Places, replacements: Iterable[Replacement]) -> None:
+    """Remove staged folders that no transaction has taken, and the bytecode of the plugins whose files were replaced.
+
+    Python takes a module of the same size and second for the one that it has compiled before.
+    """
+    for replacement in replacements:
+        if replacement.tree is not None:
+            shutil.rmtree(replacement.tree, ignore_errors=True)
+        if replacement.content is None:
+            _forget_bytecode(places, replacement.path)
+
+
+def _forget_bytecode(places: Places, folder: Path) -> None:
+    for spelling in {os.path.abspath(folder), os.path.realpath(folder)}:  # noqa: PTH100 - a linked home is both
+        for kept in places.bytecodes.glob("*"):
+            shutil.rmtree(kept / spelling.lstrip(os.sep), ignore_errors=True)
+
+
+def recorded_tree(places: Places, folder: Path, known: str = "") -> str:
+    """Return the digest of the tree that the manager put into a folder, else the one that is known otherwise."""
+    return _installed(places).get(_spelled(folder), known)
+
+
+def kept_digests(places: Places) -> frozenset[str]:
+    """Return the digests of the trees that the manager put into folders: an installed plugin needs its own."""
+    return frozenset(_installed(places).values())
+
+
+def _installed(places: Places) -> dict[str, str]:
+    value = read_stored(places.trees / _INSTALLED)
+    rows = value.items() if isinstance(value, dict) else ()
+    return {_spelled(Path(folder)): str(digest) for folder, digest in rows}
+
+
+def _spelled(folder: Path) -> str:
+    """Return the one spelling of a plugin's folder: the way to it may lead over links, and it may be one itself."""
+    return os.path.join(os.path.realpath(folder.parent), folder.name)  # noqa: PTH118 - `realpath` gives a text
+
+
+def noted(places: Places, digests: Mapping[Path, str]) -> Replacement:
+    """Return the replacement of the file that says which tree lies where: it changes together with the folders."""
+    trees = {**_installed(places), **{_spelled(folder): digest for folder, digest in digests.items()}}
+    content = json.dumps({path: tree for path, tree in trees.items() if tree}, indent=2, sort_keys=True)
+    return Replacement(places.trees / _INSTALLED, content=content.encode() + b"\n")
+
+
+def _carry(paths: Iterable[str], folder: Path, stage: Path) -> None:
+    for path in paths:
+        target = stage / path
+        if not os.path.lexists(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(folder / path, target, follow_symlinks=False)
+
+
+def replaced_files(places: Places, digest: str, folder: Path, recorded: str | None) -> list[str]:
+    """Return what comes along no further, because the kept tree that is to be placed has a file of that name."""
+    theirs = {entry.path for entry in tree_entries(kept_tree(places, digest))}
+    return [path for path in own_files(places, folder, recorded) if path in theirs]
+
+
+def keep_what_is_lost(course: Course, folder: Path, recorded: str, digest: str = "") -> None:
+    """Keep a copy of a plugin's folder that is about to go, if it holds what is kept nowhere else, and say so.
+
+    `digest` is of the tree that takes its place. Raise `PmError` as `keep_tree` does.
+    """
+    places = course.places
+    if recorded == "":
+        why = "was put there by somebody else"
+    elif _changed_files(places, folder, recorded) or (digest and replaced_files(places, digest, folder, recorded)):
+        why = "was changed by somebody since"
+    else:
+        return
+    backup = kept_tree(places, keep_tree(places, folder))
+    message = f"what `{folder}` held {why}; a copy is kept"
+    course.note(Problem("tree-kept", message, hint=f"it is in `{backup}`"))
+
+
+def _changed_files(places: Places, folder: Path, recorded: str) -> list[str]:
+    """Return the files of the recorded tree that have another content now."""
+    kept = kept_tree(places, recorded)
+    entries = tree_entries(kept) if kept.is_dir() else ()
+    files = (entry.path for entry in entries if entry.kind in ("file", "program"))
+    return [path for path in files if (folder / path).is_file() and not cmp(kept / path, folder / path, shallow=False)]
+
+
+def own_files(places: Places, folder: Path, recorded: str | None) -> list[str]:
+    """Return what lies in a plugin's folder and is no part of its recorded tree, sorted; bytecode does not count.
+
+    Without a recorded tree (`""`) nobody can tell; where no plugin lies (`None`) that is everything.
+    """
+    if recorded is None:
+        return sorted(_paths(folder))
+    kept = kept_tree(places, recorded) if recorded else None
+    if kept is None or not kept.is_dir() or not folder.is_dir():
+        return []
+    theirs = {entry.path for entry in tree_entries(kept)}
+    return sorted(path for path in _paths(folder, _NOBODYS) if not _is_left(path) and path not in theirs)
+
+
+def _paths(folder: Path, besides: Collection[str] = ()) -> Iterator[str]:
+    """Yield all files and links below a folder, whatever they are: this is no plugin that must be fit to be copied."""
+    for directory, folders, files in os.walk(folder):
+        links = [name for name in folders if Path(directory, name).is_symlink()]
+        folders[:] = [name for name in folders if name not in besides and name not in links]
+        for name in (*files, *links):
+            path = Path(directory, name)
+            if path.is_symlink() or path.is_file():  # a pipe or socket belongs to the process that made it
+                yield path.relative_to(folder).as_posix()
+
+
+def _is_left(path: str) -> bool:
+    return path.rpartition("/")[2] in LEFT_OUT_FILES or path.endswith(LEFT_OUT_SUFFIXES)
+
+
+def _beside(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.pm-{os.urandom(6).hex()}.tree")

@@ -1,0 +1,120 @@
+"""Remove what operations left that were killed: nothing refers to it, and nobody else is at work.
+
+Everything that is made beside its place has a name of its own kind, so that it is known again: in the manager's state
+`.<name>.<process>.<hex>.tmp` or `.part`, beside configs and plugin folders `.<name>.pm-<hex>.<kind>`.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from pm.config.profiles import CONFIG
+from pm.errors import PmError
+from pm.generations.build import numbers
+from pm.generations.environment import discard_environment
+from pm.generations.leases import exclusively
+from pm.generations.pointer import read_pointer
+from pm.generations.records import read_record
+from pm.places import Places
+
+GONE = ".gone-"
+"""In the name of an environment that is being deleted: a rename comes first, so that none half deleted has a number."""
+_HALF_WRITTEN = re.compile(r"\..+\.(?P<process>[0-9]+)\.[0-9a-f]{8}\.(?:tmp|part)")
+_BESIDE = re.compile(r"(?P<stem>\..+\.pm-[0-9a-f]{12})\.(?:tree|new|old)(?:\.[0-9]+\.[0-9a-f]{8}\.(?:tmp|part))?")
+
+
+def staging(places: Places) -> Path:
+    """Return where sources are staged before anything is decided; what an interrupted operation left is swept."""
+    return places.state / "staged"
+
+
+def sweep(places: Places) -> None:
+    """Remove staged and half-written files, and environments without a record; call it under the install lock.
+
+    What cannot be removed now is removed another time.
+    """
+    shutil.rmtree(staging(places), ignore_errors=True)
+    for path in (*_half_written(places), *_beside(places)):
+        _remove(path)
+    for path in _inside(places.generations):
+        if path.name.startswith(GONE):
+            with suppress(OSError):
+                discard_environment(path)
+    for number in _unrecorded(places):
+        _discard(places, number)
+
+
+def _half_written(places: Places) -> Iterator[Path]:
+    """Yield what a process that is gone was writing; looks write receipts, and wait for nobody."""
+    wheels = (path for path in _inside(places.wheels) if path.is_dir())
+    folders = (places.state, places.generations, places.trees, places.wheels, *wheels, places.receipts, places.locks)
+    for folder in folders:
+        for path in _inside(folder):
+            match = _HALF_WRITTEN.fullmatch(path.name)
+            if match is not None and not is_alive(int(match["process"])):
+                yield path
+
+
+def _beside(places: Places) -> Iterator[Path]:
+    """Yield what was staged for a transaction or kept by it, unless a parked journal names it."""
+    parked = "".join(journal.read_text(errors="replace") for journal in places.state.glob("journal.parked-*.json"))
+    for home in (places.root, *_inside(places.root / "profiles")):
+        plugins = home / "plugins"
+        groups = (path for path in _inside(plugins) if path.is_dir() and not path.is_symlink())
+        for folder in {(home / CONFIG).resolve().parent, plugins, *groups, places.trees, places.generations}:
+            for path in _inside(folder):
+                match = _BESIDE.fullmatch(path.name)
+                if match is not None and match["stem"] not in parked:
+                    yield path
+
+
+def _unrecorded(places: Places) -> list[int]:
+    """Return the environments that no generation has; none where that cannot be told.
+
+    An environment can outlive the record of its own number: a later generation has it too.
+    """
+    known = set(numbers(places))
+    alone = {number for number in known if not places.record(number).exists()}
+    if not alone:
+        return []
+    try:
+        pointer = read_pointer(places)
+        used = {read_record(places, number).environment for number in known - alone}
+    except PmError:
+        return []
+    used |= {pointer.environment} if pointer is not None else set()
+    return sorted(alone - used)
+
+
+def is_alive(process: int) -> bool:
+    """Say whether a process is still there, or another one that got its number."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # of another user
+        return True
+    return True
+
+
+def _discard(places: Places, number: int) -> None:
+    """Remove an environment without a record, unless something runs in it: then its record was damaged or deleted."""
+    with exclusively(places, number) as alone:
+        if alone:
+            with suppress(OSError):
+                discard_environment(places.generation(number))
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()
+
+
+def _inside(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []

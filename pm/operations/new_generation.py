@@ -1,0 +1,172 @@
+"""From a verdict to a selected generation: what `install`, `enable`, `init` and `update` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from admission import Admitted, ConstraintSet, Problem, Refused, Undecided, canonical_name
+from lockfiles import Lock
+from pm.config.profiles import selections
+from pm.config.settings import Selection
+from pm.errors import PmError
+from pm.generations.build import (
+    Contents,
+    Edits,
+    Ingredients,
+    Prepared,
+    consents_of,
+    core_value,
+    prepare,
+    select,
+)
+from pm.generations.records import Member, Record
+from pm.operations.kept_trees import keep_tree, recorded_tree
+from pm.operations.plugin_status import drift_of
+from pm.operations.restarts import replaced_plugins, restart_reasons
+from pm.operations.run import Course
+from pm.receipts.receipt import Done, Transition, time_text
+from pm.system.files import require_writable
+from pm.verdict.resolve import Judged
+from pm.verdict.state import Inhabited, Situation
+
+
+def realise(
+    course: Course, situation: Situation, judged: Judged, edits: Edits, *, trees: Mapping[str, str] | None = None
+) -> Admitted | Refused | Undecided | Done:
+    """Build what was admitted and select it together with the edits; a refusal comes back as it is.
+
+    `trees` are the digests of the plugin folders that the edits bring.
+    """
+    if not isinstance(judged.decision, Admitted):
+        return judged.decision
+    if course.operation.dry_run:
+        return judged.decision
+    edited = [home for home, changes in edits.configs.items() if changes]
+    require_writable(course.places.generations, *edited, *(home / "config.yaml" for home in edited))
+    prepared = build(course, situation, judged.decision.lock)
+    if isinstance(prepared, Refused):
+        return prepared
+    with course.phase("commit"):
+        members = [_completed(member, course, trees or {}) for member in judged.members]
+        contents = contents_of(situation, judged.decision.lock, members)
+        edits = edits._replace(flush=_name_more_trees(members, situation.record))
+        record = select(course.places, prepared, contents, edits, operation=course.mark)
+    selected(course, situation.record, record)
+    return judged.decision
+
+
+def build(course: Course, situation: Situation, lock: Lock) -> Prepared | Refused:
+    """Prepare the environment of a lock, and take its warnings into the receipt."""
+    ingredients = Ingredients(
+        hosted=situation.hosted,
+        interpreter=situation.interpreter,
+        sources=None if situation.wishes.offline else situation.sources,
+        client=situation.client,
+    )
+    record = situation.record
+    # an environment belongs to the interpreter that it was made with
+    same = record is not None and record.interpreter == str(situation.interpreter.path)
+    intact = record if same and drift_of(course.places, record) is None else None
+    with course.phase("build", f"building an environment of {len(lock.pins)} packages"):
+        prepared = prepare(course.places, lock, ingredients, intact)
+    if isinstance(prepared, Prepared):
+        for warning in prepared.warnings:
+            course.note(warning)
+    return prepared
+
+
+def contents_of(situation: Situation, lock: Lock, members: Sequence[Member]) -> Contents:
+    """Return what the record of a generation says for a situation and the members that were admitted."""
+    python = situation.settings.python if situation.wishes.python is None else situation.wishes.python
+    consents = consents_of(situation.policy, lock, members)
+    return Contents(
+        members=tuple(members),
+        fingerprint=constraints_later(situation, members, consents).fingerprint,
+        core=core_value(situation.hosted, situation.interpreter),
+        interpreter=str(situation.interpreter.path),
+        target=situation.interpreter.target.name,
+        consents=consents,
+        exclude_newer=situation.policy.exclude_newer,
+        python=python,
+        selections={profile.name: _selection_of(profile, situation.record) for profile in situation.profiles},
+    )
+
+
+def _selection_of(profile: Inhabited, record: Record | None) -> Mapping[str, object]:
+    """Return what a profile selects; of one whose config cannot be read, what it selected last."""
+    before: Mapping[str, object] = record.selections.get(profile.name, {}) if record is not None else {}
+    selection = profile.profile.selection
+    chosen = dict(selections(selection)) if selection is not None else None
+    return {**before, "home": str(profile.profile.home), **({"chosen": chosen} if chosen is not None else {})}
+
+
+def constraints_later(situation: Situation, members: Sequence[Member], consents: Mapping[str, Any]) -> ConstraintSet:
+    """Return the union as the next operation will find it: a consent that nothing needed is not kept."""
+    settings, constraints = situation.settings, situation.constraints(members)
+    build = {canonical_name(name) for name in (*settings.allow_build, *consents["allow_build"])}
+    prerelease = {canonical_name(name) for name in (*settings.allow_prerelease, *consents["allow_prerelease"])}
+    policy = constraints.policy._replace(
+        allow_build=tuple(sorted(build)),
+        allow_prerelease=tuple(sorted(prerelease)),
+        allow_direct_urls=settings.allow_direct_urls or bool(consents["allow_direct_urls"]),
+    )
+    return constraints._replace(policy=policy)
+
+
+def selected(course: Course, before: Record | None, after: Record) -> None:
+    """Say in the receipt which generation is selected now, and whether what runs must be started again."""
+    reasons = (*restart_reasons(course.places, before, after), *replaced_plugins(before, after))
+    course.know(
+        generation=Transition(
+            before=before.generation if before is not None else None,
+            after=after.generation,
+            lock_digest=after.lock_digest,
+            restart_required=bool(reasons),
+            restart_reasons=reasons,
+        )
+    )
+
+
+def decided_on(situation: Situation) -> dict[Path, Selection]:
+    """Return what each config selected when this was decided."""
+    return {
+        inhabited.profile.home: inhabited.profile.selection
+        for inhabited in situation.profiles
+        if inhabited.profile.selection is not None
+    }
+
+
+def _name_more_trees(members: Iterable[Member], before: Record | None) -> bool:
+    """Say whether members name kept trees that the selected generation does not: they may not be on the disk yet."""
+    known = {member.tree_digest for member in before.members} if before is not None else set()
+    return any(member.tree_digest not in {"", *known} for member in members)
+
+
+def _completed(member: Member, course: Course, trees: Mapping[str, str]) -> Member:
+    """Return a member with the time since when it is enabled, and the digest of its files, which are kept by it."""
+    since = member.enabled_since or time_text(datetime.now(UTC))
+    tree = trees.get(member.root) or recorded_tree(course.places, Path(member.root), member.tree_digest)
+    if member.source == "user" and not tree and Path(member.root).is_dir():
+        tree = _kept(member, course)
+    return member._replace(enabled_since=since, tree_digest=tree if member.root else "")
+
+
+def _kept(member: Member, course: Course) -> str:
+    """Return the digest of a plugin's files, of which a copy is kept; empty for what cannot be copied.
+
+    It lies there already, put there by somebody else: that is no reason to refuse it, and none to refuse others.
+    """
+    try:
+        return keep_tree(course.places, Path(member.root))
+    except PmError as error:
+        if error.code != "unsafe-archive":
+            raise
+        reason = error.message
+    except PermissionError as error:
+        reason = f"`{error.filename}` cannot be read"
+    hint = "`rollback` does not bring its files back"
+    course.note(Problem("tree-not-kept", f"no copy of `{member.root}` is kept: {reason}", hint=hint))
+    return ""

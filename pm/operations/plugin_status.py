@@ -1,0 +1,100 @@
+"""A plugin that is installed: how it stands, and how a refusal of it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from admission import Reason, Refused, Step, canonical_name
+from pm.errors import PmError
+from pm.generations.distributions import site_packages, stamp
+from pm.generations.pointer import Pointer, read_pointer
+from pm.generations.records import Member, Record
+from pm.names import same_key
+from pm.operations.run import Course, plugin_of
+from pm.places import Places
+from pm.plugins.discovery import Found
+from pm.receipts.codes import code_of
+from pm.verdict.state import Situation, member_of
+
+
+def announced(course: Course, situation: Situation, found: Found) -> Member:
+    """Say in the receipt which plugin is judged, and return it as a member of the union."""
+    since = next((member.enabled_since for member in situation.members if member.key == found.key), "")
+    member = member_of(found, (situation.places.profile,), since)
+    course.know(plugin=plugin_of(member))
+    for note in found.declaration.notes:
+        course.note(note, owner=found.key)
+    return member
+
+
+def is_running(situation: Situation, found: Found, members: Sequence[Member] | None = None) -> bool:
+    """Say whether a plugin is switched on, and part of the selected generation as everything is now.
+
+    `members` are those that hold together, where not everybody does who is switched on.
+    """
+    enabled = any(member.key == found.key for member in situation.here.enabled.members)
+    record = situation.record
+    here = [old for old in record.members if situation.places.profile in old.profiles] if record is not None else []
+    return (
+        enabled
+        and record is not None
+        and any(same_key(old.key, found.key) and found.lies_at(old.root) for old in here)
+        and found.declaration.fit
+        and record.fingerprint == situation.constraints(situation.members if members is None else members).fingerprint
+    )
+
+
+def again(key: str, refused: Refused) -> Step:
+    """Return the step that closes a refusal of a plugin which stays installed."""
+    when = "; ".join(dict.fromkeys(code_of(reason.code).when for reason in refused.reasons))
+    return Step("re-enable", key, "switch it on again", when=when)
+
+
+def drift_of(places: Places, record: Record | None) -> Reason | None:
+    """Return how the selected environment differs from what was selected, as far as one look at its folder tells."""
+    if record is None:
+        return None
+    folder = places.generation(record.environment)
+    try:
+        pointer = read_pointer(places)
+        if pointer is None:
+            return None
+        same = pointer.site_packages_stamp == stamp(folder)
+    except PmError as error:
+        return Reason("drift", error.message, file=str(folder))
+    return _displaced(pointer, folder) or (
+        None if same else Reason("drift", _difference(folder, record), file=str(folder))
+    )
+
+
+def _displaced(pointer: Pointer, folder: Path) -> Reason | None:
+    """Return why an environment that is as it was cannot run where it is."""
+    if not pointer.folder.exists() or not pointer.folder.samefile(folder):
+        text = f"it was built in `{pointer.folder}` and lies in `{folder}` now, where it cannot run"
+        return Reason("drift", text, file=str(folder), hint="`hermes pm repair` builds it here")
+    if not (folder / "bin" / "python").exists():
+        text = f"the interpreter that generation {pointer.generation} was built with is gone"
+        return Reason("drift", text, file=str(folder), hint="`hermes pm init` builds it with another one")
+    return None
+
+
+def _difference(folder: Path, record: Record) -> str:
+    """Say which distributions were added to an environment or taken from it, as far as the names of folders tell."""
+    infos = site_packages(folder).glob("*.dist-info")
+    there = {canonical_name(info.stem.rpartition("-")[0]) for info in infos}
+    locked = {pin.name for pin in record.lock.pins}
+    gone, new = _listed(locked - there), _listed(there - locked)
+    said = [f"{gone} taken from" if gone else "", f"{new} added to" if new else ""]
+    return (
+        f"{' and '.join(filter(None, said)) or 'something was added to or taken from'} generation {record.generation}"
+    )
+
+
+def _listed(names: set[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in sorted(names)[:_SHOWN])
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{shown}{more} {'was' if len(names) == 1 else 'were'}" if names else ""
+
+
+_SHOWN = 5

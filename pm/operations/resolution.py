@@ -1,0 +1,74 @@
+"""A verdict as part of an operation: timed, and with everything that its receipt says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+
+from admission import Admitted, Problem, Refused
+from pm.generations.fault_reasons import FILE_CODES
+from pm.generations.records import Member
+from pm.operations.run import Course
+from pm.verdict.resolve import Judged, judge, notices, question_of
+from pm.verdict.state import Situation
+
+
+def verdict(
+    course: Course, situation: Situation, members: Sequence[Member], candidate: str = "", *, asked: Collection[str] = ()
+) -> Judged:
+    """Judge a union, and say in the receipt what was judged; `asked` are the keys if it is about several plugins."""
+    with course.phase("decide", "deciding"):
+        judged = judge(situation, members, candidate, asked)
+    course.judged(situation, judged.members)
+    for note in judged.notes:
+        course.note(note)
+    if isinstance(judged.decision, Refused):
+        from pm.verdict.ways_out import with_steps
+
+        with course.phase("steps", "trying ways out"):
+            refused = with_steps(situation, judged.members, candidate, judged.decision)
+        judged = judged._replace(decision=refused)
+    for notice in notices(situation):
+        course.notice(notice)
+    for replaced in _replaced(situation, judged):
+        course.note(replaced)
+    if not course.operation.dry_run:
+        with course.phase("evidence"):
+            course.evidence = _evidence(situation, judged, candidate)
+    return judged
+
+
+def recorded_or_verdict(course: Course, situation: Situation, members: Sequence[Member], candidate: str) -> Judged:
+    """Answer from the selected lock where it was made for just these members, though for fewer profiles."""
+    record = situation.record
+    if record is None or record.fingerprint != situation.constraints(members).fingerprint:
+        return verdict(course, situation, members, candidate)
+    course.judged(situation, members)
+    return Judged(Admitted(record.lock), tuple(members))
+
+
+def _replaced(situation: Situation, judged: Judged) -> Iterator[Problem]:
+    """Warn of files that an index serves under the name of a locked one with other bytes: nobody should do that."""
+    record, decision = situation.record, judged.decision
+    if record is None or not isinstance(decision, Admitted):
+        return
+    before = {pin.artifact.filename: pin.artifact.sha256 for pin in record.lock.pins}
+    for pin in decision.lock.pins:
+        known = before.get(pin.artifact.filename)
+        if known is not None and known != pin.artifact.sha256:
+            message = f"`{pin.artifact.filename}` has other bytes than when it was locked"
+            yield Problem(
+                "file-replaced", message, hint="ask whoever runs the index why; a release is not published twice"
+            )
+
+
+def _evidence(situation: Situation, judged: Judged, candidate: str) -> str:
+    """Return what the verdict rests on, and of a refusal because of files what these are."""
+    from pm.generations.file_faults import telling_files
+    from pm.verdict.evidence import evidence_of
+
+    reasons = judged.decision.reasons if isinstance(judged.decision, Refused) else ()
+    about_files = any(reason.code in FILE_CODES for reason in reasons)
+    telling = partial(telling_files, index=situation.client, interpreter=situation.interpreter, places=situation.places)
+    question = question_of(situation, judged.members, candidate)
+    return evidence_of(question, situation.client.facts, telling if about_files else None)

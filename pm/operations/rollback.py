@@ -1,0 +1,191 @@
+"""Go back to an earlier generation: environment, plugin folders and what each profile selects, together and unbuilt."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from admission import Problem
+from pm.config.edit import Change, Disable, Enable, Set
+from pm.config.profiles import Profile, enabled_plugins, read_profiles, read_selection, selecting
+from pm.config.settings import Selection
+from pm.errors import PmError
+from pm.generations.build import Edits, apply, numbers, pointer_to
+from pm.generations.records import Member, Record, read_record
+from pm.generations.transaction import Replacement
+from pm.generations.verification import changed_trees, differences
+from pm.host.core import core_from_json
+from pm.host.interpreter import describe_interpreter
+from pm.names import canonical_key, leaf, same_key
+from pm.operations.kept_trees import discard, keep_what_is_lost, kept_tree, noted, placed, recorded_tree
+from pm.operations.new_generation import selected as say_selected
+from pm.operations.run import Course, Result, plugin_of
+from pm.operations.verify import selected
+from pm.places import DEFAULT_PROFILE, working_folder
+from pm.plugins.declaration_cache import Rules
+from pm.plugins.discovery import find_plugins, is_plugin
+from pm.receipts.receipt import Done
+
+
+def roll_back(course: Course, number: int | None, *, agreed: bool) -> Result:
+    """Select an earlier generation again, by default the one before; nothing is resolved or built.
+
+    Where another profile than this one would change, that must be agreed to. Raise `PmError` (`unknown-generation`,
+    `drift` for one that is not what it was, `not-agreed`); then everything stays.
+    """
+    record = selected(course)
+    target = _target(course, record, number)
+    if target.generation == record.generation:
+        return Done("unchanged")
+    course.know(plugins=tuple(plugin_of(member) for member in target.members), core=target.lock.core)
+    moved = tuple(_moved(course, record, target))
+    _check(course, target, moved)
+    profiles = read_profiles(course.places.root)
+    changes = dict(_changes(course, profiles, record, target))
+    others = sorted(name for name, (_, edits) in changes.items() if edits and name != course.places.profile)
+    for name, (_, edits) in sorted(changes.items()):
+        for edit in edits:
+            course.note(Problem("profile-changes", _said(name, edit)))
+    if others and not agreed:
+        names = ", ".join(f"`{name}`" for name in others)
+        raise PmError("not-agreed", f"other profiles change as well: {names}", hint="say `--yes` if they may")
+    settings = _settings(course, target)
+    for edit in settings:
+        course.note(Problem("profile-changes", _said(DEFAULT_PROFILE, edit)))
+    home, edits = changes[DEFAULT_PROFILE]
+    changes[DEFAULT_PROFILE] = (home, (*settings, *edits))
+    if not course.operation.dry_run:
+        decided_on = {profile.home: profile.selection for profile in profiles if profile.selection is not None}
+        _go(course, target, moved, Edits(dict(changes.values()), decided_on=decided_on))
+    say_selected(course, record, target)
+    return Done("rolled-back", target.lock)
+
+
+def _target(course: Course, record: Record, number: int | None) -> Record:
+    places = course.places
+    known = sorted(set(numbers(places)))
+    if number is None:
+        earlier = [n for n in known if n < record.generation and places.record(n).exists()]
+        if not earlier:
+            raise PmError("unknown-generation", f"there is no generation before {record.generation}")
+        number = earlier[-1]
+    if not places.record(number).exists():
+        there = ", ".join(str(n) for n in known if places.record(n).exists())
+        raise PmError("unknown-generation", f"there is no generation {number}", hint=f"there are {there}")
+    return read_record(places, number)
+
+
+def _check(course: Course, target: Record, moved: Sequence[tuple[Member, str | None]]) -> None:
+    """Raise if the environment is not what its lock says, or a plugin's files of then are not kept."""
+    folder = course.places.generation(target.environment)
+    if not folder.is_dir():
+        raise PmError("drift", f"the environment of generation {target.generation} is gone", file=str(folder))
+    interpreter = describe_interpreter(Path(target.interpreter), course.places.cache)
+    faults = differences(folder, target.lock, interpreter)
+    if faults:
+        message = f"generation {target.generation} is not what it was: {faults[0].message}"
+        raise PmError("drift", message, file=str(folder), hint="take another one, or stay")
+    for member, _ in moved:
+        if not kept_tree(course.places, member.tree_digest).is_dir():
+            raise PmError("drift", f"the files that `{member.key}` had then are not kept any more", file=member.root)
+
+
+def _moved(course: Course, record: Record, target: Record) -> Iterator[tuple[Member, str | None]]:
+    """Yield the plugins whose folder holds another tree now than then, with the digest of what it holds.
+
+    It is empty if nobody knows, and `None` if no plugin lies there.
+    """
+    known = {member.root: member.tree_digest for member in record.members}
+    for member in target.members:
+        if member.source != "user" or not member.tree_digest:
+            continue
+        there = is_plugin(Path(member.root))
+        now = recorded_tree(course.places, Path(member.root), known.get(member.root, "")) if there else None
+        # what nobody put there by a record may be just what it was
+        if now != member.tree_digest and (now or not there or any(changed_trees(course.places, (member,)))):
+            yield member, now
+
+
+def _changes(
+    course: Course, profiles: Sequence[Profile], record: Record, target: Record
+) -> Iterator[tuple[str, tuple[Path, tuple[Change, ...]]]]:
+    """Yield for each profile what its config must say otherwise, so that it selects what it selected then."""
+    for profile in profiles:
+        if profile.selection is None:
+            raise profile.error or PmError("config-unreadable", f"the config of `{profile.name}` cannot be read")
+        changes = _switches(course, profile.home, profile.selection, _Then(profile.name, record, target))
+        yield profile.name, (profile.home, tuple(changes))
+
+
+class _Then(NamedTuple):
+    """A profile in the generation that is left, and in the one that is gone back to."""
+
+    profile: str
+    record: Record
+    target: Record
+
+    def members(self, record: Record) -> list[Member]:
+        return [member for member in record.members if self.profile in member.profiles]
+
+
+def _settings(course: Course, target: Record) -> tuple[Change, ...]:
+    """Return how the settings must change that the generation was made with; they stand with the root."""
+    now = read_selection(course.places.root).section
+    wanted = (("pm.core", str(target.core["setting"]), now.core), ("pm.python", target.python, now.python))
+    return tuple(Set(name, then) for name, then, is_set in wanted if then != is_set)
+
+
+def _switches(course: Course, home: Path, selection: Selection, then: _Then) -> Iterator[Change]:
+    """Yield how a profile's config must change so that it enables what was a member of it then."""
+    hosted = core_from_json(then.target.core)
+    rules = Rules(hosted.names, cache_directory=course.places.cache / "read")
+    found = find_plugins(home, hosted.bundled, course.scene.environ, rules, project=working_folder())
+    members = then.members(then.target)
+    gone = [m for m in then.members(then.record) if not any(same_key(m.key, other.key) for other in members)]
+    now = {"memory.provider": selection.memory_provider, "context.engine": selection.context_engine}
+    chosen = then.target.selections.get(then.profile, {}).get("chosen")
+    if chosen is None:  # an older record does not tell: whoever goes is selected no longer
+        leaving = [plugin for plugin in found if any(same_key(plugin.key, member.key) for member in gone)]
+        chosen = now | {setting: "" for plugin in leaving for setting in selecting(selection, plugin, found)}
+    wanted = {setting: chosen.get(setting, "") for setting in now}
+    yield from (Set(setting, name) for setting, name in wanted.items() if now[setting] != name)
+    after = selection._replace(memory_provider=wanted["memory.provider"], context_engine=wanted["context.engine"])
+    enabled = enabled_plugins(after, found)
+    on = {canonical_key(plugin.key) for plugin in enabled.members}
+    # files that come back with this are not found yet, and are called by their key or its end
+    coming = {canonical_key(name) for name in enabled.missing}
+    for member in members:
+        key, end = canonical_key(member.key), canonical_key(leaf(member.key))
+        if key not in on and not coming & {key, end}:
+            yield Enable(member.key)
+    for member in gone:
+        if canonical_key(member.key) in on:
+            yield Disable(member.key)
+
+
+def _said(profile: str, change: Change) -> str:
+    if isinstance(change, Set):
+        return f"the profile `{profile}` sets `{change.setting}` to `{change.value}`"
+    return f"the profile `{profile}` switches `{change.key}` {'on' if isinstance(change, Enable) else 'off'}"
+
+
+def _go(
+    course: Course,
+    target: Record,
+    moved: Sequence[tuple[Member, str | None]],
+    edits: Edits,
+) -> None:
+    places = course.places
+    trees: list[Replacement] = []
+    try:
+        for member, now in moved:
+            place = Path(member.root)
+            if now is not None:
+                keep_what_is_lost(course, place, now, member.tree_digest)
+            trees.append(placed(places, member.tree_digest, place, recorded=now)[0])
+        digests = {Path(member.root): member.tree_digest for member, _ in moved}
+        kept = [noted(places, digests)] if digests else []
+        with course.phase("commit"):
+            edits = edits._replace(trees=(*trees, *kept))
+            apply(places, edits, pointer_to(places, target), operation="rollback")
+    finally:
+        discard(places, trees)

@@ -1,0 +1,94 @@
+"""Say whether the selected generation is what was recorded, by content and not by appearance."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from admission import Problem, Reason, Step
+from pm.errors import PmError
+from pm.generations.build import numbers
+from pm.generations.file_faults import Fault
+from pm.generations.records import Record, read_record, read_selected
+from pm.generations.verification import Hashes, changed_trees, differences
+from pm.host.interpreter import describe_interpreter
+from pm.operations.plugin_status import drift_of
+from pm.operations.run import Course, Result, plugin_of, standing, tools
+from pm.receipts.receipt import Done
+
+SHOWN = 50
+"""Differences that a receipt names."""
+
+
+def verify(course: Course) -> Result:
+    """Compare environment and plugin folders with the record; a difference is `drift`, and `repair` builds anew.
+
+    Earlier generations are compared too, and warned of. Raise `PmError` (`no-generation`) if there is no generation.
+    """
+    record = selected(course)
+    hashes: Hashes = {}
+    environment = [_reason(fault) for fault in found(course, record, hashes)]
+    _note_others(course, record, hashes)
+    trees = [_reason(fault, _OF_A_PLUGIN) for fault in changed_trees(course.places, record.members)]
+    reasons = [*environment, *trees]
+    if not reasons:
+        return Done("verified", record.lock)
+    more = len(reasons) - SHOWN
+    shown = [*reasons[:SHOWN], *([Reason("drift", f"{more} more files differ")] if more > 0 else [])]
+    # the last step puts an environment right; a plugin's folder is not touched by it
+    steps = () if environment else (Step("retry", "", "compare again", when="the plugin's files are as they were"),)
+    return Done("drift", reasons=tuple(shown), steps=steps)
+
+
+def _note_others(course: Course, record: Record, hashes: Hashes) -> None:
+    """Warn of earlier generations that are not what they were: files that were edited in one are edited in others."""
+    judged = {record.environment}
+    for number in sorted(set(numbers(course.places)), reverse=True):
+        with suppress(PmError):  # one without a record or an interpreter cannot be gone back to anyway
+            other = read_record(course.places, number)
+            folder = course.places.generation(other.environment)
+            if other.environment in judged or not folder.is_dir():
+                continue
+            judged.add(other.environment)
+            interpreter = describe_interpreter(Path(other.interpreter), course.places.cache)
+            faults = differences(folder, other.lock, interpreter, hashes)
+            if faults:
+                more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+                course.note(Problem("generation-damaged", f"generation {number}: {faults[0].message}{more}"))
+
+
+_OF_A_PLUGIN = "`hermes plugins install --force` with its source puts the plugin's files in place again"
+
+
+def _reason(fault: Fault, hint: str = "") -> Reason:
+    return Reason(fault.code, fault.message, package=fault.package if not hint else "", hint=hint)
+
+
+def selected(course: Course) -> Record:
+    """Return the selected generation's record, and say in the receipt which it is."""
+    record = read_selected(course.places)
+    if record is None:
+        raise PmError("no-generation", "no generation was made yet", hint="`hermes pm init` makes one")
+    course.know(
+        plugins=tuple(plugin_of(member) for member in record.members),
+        core=record.lock.core,
+        target=record.target,
+        before=record.lock,
+        generation=standing(record),
+        inputs_fingerprint=record.fingerprint,
+        exclude_newer=record.lock.exclude_newer,
+        tools=tools(),
+    )
+    return record
+
+
+def found(course: Course, record: Record, hashes: Hashes | None = None) -> list[Fault]:
+    """Return by what the environment is not as it was recorded."""
+    folder = course.places.generation(record.environment)
+    with course.phase("verify", "comparing every file"):
+        gone = drift_of(course.places, record)
+        if not folder.is_dir():
+            return [Fault("drift", f"`{folder}` is gone")]
+        if gone is not None and not Path(record.interpreter).exists():
+            return [Fault("drift", gone.message)]
+        interpreter = describe_interpreter(Path(record.interpreter), course.places.cache)
+        faults = differences(folder, record.lock, interpreter, hashes)
+        return [Fault("drift", gone.message)] if gone is not None and not faults else faults

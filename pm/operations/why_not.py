@@ -1,0 +1,65 @@
+"""Ask whether one more requirement could be had, and why not: nothing is changed, and nothing of it is stored."""
+
+from admission import (
+    Admitted,
+    Declaration,
+    InvalidRequirementText,
+    Origin,
+    Owner,
+    Requirement,
+    declaration_digest,
+    parse_requirement,
+)
+from pm.errors import PmError
+from pm.generations.records import Member
+from pm.operations.resolution import verdict
+from pm.operations.run import Course, Result
+from pm.receipts.receipt import Done
+from pm.verdict.state import Situation, Wishes, observed, with_member
+
+
+def why_not(course: Course, text: str, wishes: Wishes) -> Result:
+    """Judge everything that is enabled together with somebody who asks for a requirement and nothing else.
+
+    Raise `PmError` (`invalid-declaration`) for a text that is no requirement.
+    """
+    requirement = _wanted(text)
+    with observed(course.places, course.scene.environ, wishes, course.scene.terms) as situation:
+        course.learn(situation)
+        question = _question(situation, requirement)
+        judged = verdict(course, situation, with_member(situation.members, question), question.key)
+        course.know(plugins=tuple(plugin for plugin in course.operation.plugins if plugin.key != question.key))
+        decision = judged.decision
+        if isinstance(decision, Admitted) and _is_there(course, decision):
+            return Done("unchanged", decision.lock, warnings=decision.warnings)
+        return decision
+
+
+def _wanted(text: str) -> Requirement:
+    try:
+        wanted = parse_requirement(text, Origin(Owner("plugin", "")))
+    except InvalidRequirementText as error:
+        hint = f"write `{error.correction}`" if error.correction else "write it as in `httpx>=0.29`"
+        raise PmError("invalid-declaration", f"`{text}` is not a requirement: {error.message}", hint=hint) from error
+    # it has no name of its own, so whoever asks is called by what is asked
+    owner = Owner("plugin", wanted.name if wanted.url else wanted.canonical)
+    return wanted._replace(origin=Origin(owner))
+
+
+def _question(situation: Situation, requirement: Requirement) -> Member:
+    """Return somebody who asks for one requirement, which is a gate if it is on the core itself."""
+    key = requirement.origin.owner.name
+    on_core = requirement.name in situation.hosted.names
+    declaration = Declaration(
+        key=key,
+        name=key,
+        requirements=() if on_core else (requirement,),
+        gates=(requirement,) if on_core else (),
+    )
+    profile = situation.places.profile
+    return Member(declaration, "question", "", (profile,), declaration_digest(declaration))
+
+
+def _is_there(course: Course, decision: Admitted) -> bool:
+    before = course.operation.before
+    return before is not None and before.versions() == decision.lock.versions()

@@ -1,0 +1,1 @@
+"""Plugin folders: found, staged, read into declarations."""

@@ -1,0 +1,170 @@
+"""Read what one plugin declares. Its files are read as text: nothing of it is imported or run, whatever they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from admission import Declaration, Owner, Problem, Requirement, canonical_name
+from pm.documents.files import PROJECT_FILE, Fetch, folder_files
+from pm.names import is_key, shown
+from pm.plugins.manifest import read_manifest
+from pm.plugins.providers import is_in_memory_category, names_a_provider
+from pm.plugins.raw import LEGACY_LISTS, Manifest, Project
+from pm.plugins.requirements import Judged, Reading, judge
+from pm.redaction import redact
+
+_MOST_PROBLEMS = 50
+
+
+def read_declaration(
+    folder: Path, *, key: str | None = None, core_names: frozenset[str], allow_direct_urls: bool = False
+) -> Declaration:
+    """Read the declaration of a plugin's folder: only its root, all problems of all files at once.
+
+    Without a `key` the plugin is called by its manifest's name, else its project's, else its folder's. `core_names` are
+    names of the core's distribution: requirements on them are gates. With `allow_direct_urls` an address that can never
+    mean something else (a commit, a file with its digest) is a requirement; otherwise it is a problem.
+    """
+    return assemble(
+        folder_files(folder), key=key, fallback=folder.name, core_names=core_names, allow_direct_urls=allow_direct_urls
+    )
+
+
+def assemble(
+    fetch: Fetch, *, key: str | None, fallback: str, core_names: frozenset[str], allow_direct_urls: bool = False
+) -> Declaration:
+    """Read the declaration of a plugin whose files are got by `fetch`; `fallback` is the name of their folder."""
+    manifest, project = read_manifest(fetch), _project(fetch)
+    name = manifest.name or project.name or fallback
+    own_key, unsafe = _own_key(key, (manifest.name, project.name, fallback), manifest.file or PROJECT_FILE)
+    reading = Reading(
+        owner=Owner("plugin", own_key),
+        core_names=frozenset(canonical_name(core_name) for core_name in core_names),
+        own_name=canonical_name(project.name),
+        allow_direct_urls=allow_direct_urls,
+    )
+    counted = _Counted(manifest, project, reading)
+    return Declaration(
+        key=own_key,
+        name=name,
+        version=manifest.version or project.version,
+        description=manifest.description or project.description,
+        kind=manifest.kind or ("exclusive" if is_in_memory_category(own_key) or names_a_provider(fetch) else ""),
+        requirements=counted.requirements,
+        requires_python="" if manifest.external else project.requires_python,
+        requires_core=manifest.requires_core,
+        requires_core_file=manifest.file if manifest.requires_core else "",
+        requires_core_line=manifest.requires_core_line,
+        gates=counted.gates,
+        external=manifest.external,
+        declared=bool(manifest.file) or project.exists,
+        exempt=() if manifest.external else project.exempt,
+        external_dependencies=manifest.external_dependencies,
+        requires_env=manifest.requires_env,
+        hooks=manifest.hooks,
+        problems=_first((*unsafe, *manifest.problems, *project.problems, *counted.problems)),
+        notes=_first((*manifest.notes, *project.notes, *counted.notes)),
+    )
+
+
+def _project(fetch: Fetch) -> Project:
+    content = fetch(PROJECT_FILE)
+    if content is None:
+        return Project()
+    from pm.plugins.pyproject import read_project  # most plugins have none, and need no TOML parser
+
+    return read_project(content, fetch)
+
+
+class _Counted:
+    """Which of the two lists of requirements counts, and what is to be said about the other one."""
+
+    def __init__(self, manifest: Manifest, project: Project, reading: Reading) -> None:
+        self._manifest = manifest
+        self._project = project
+        self._owned = judge(project.texts, reading)
+        legacy = judge(manifest.texts, reading)
+        self._legacy = legacy._replace(problems=(*manifest.list_problems, *legacy.problems))
+        self._used, self._unused = (self._owned, self._legacy) if project.owns else (self._legacy, self._owned)
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        return () if self._manifest.external else self._used.requirements
+
+    @property
+    def gates(self) -> tuple[Requirement, ...]:
+        """Gates hold for an external plugin, too: it runs beside the core, whatever its packages are."""
+        return self._used.gates
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return () if self._manifest.external else self._used.problems
+
+    @property
+    def notes(self) -> tuple[Problem, ...]:
+        """A fault of a list that does not count makes nobody unfit, and is told all the same."""
+        faults = (*self._used.problems, *self._unused.problems) if self._manifest.external else self._unused.problems
+        return (*self._used.notes, *self._unused.notes, *faults, *self._external(), *self._differ())
+
+    def _external(self) -> Iterator[Problem]:
+        asked = self._used.requirements
+        if self._manifest.external and asked:
+            named = _listed(requirement.text for requirement in asked)
+            message = f"these were not prepared, since the plugin brings its own environment (`external`): {named}"
+            origin = asked[0].origin
+            yield Problem("external-runtime", message, origin.file, origin.line, 0, origin.key)
+
+    def _differ(self) -> Iterator[Problem]:
+        if not self._project.owns or not self._manifest.texts or self._agree():
+            return
+        first = self._manifest.texts[0]
+        lists = [key for key in LEGACY_LISTS if any(text.key == key for text in self._manifest.texts)]
+        message = (
+            f"`{first.file}` and `{PROJECT_FILE}` ask for different packages, and `{PROJECT_FILE}` counts: "
+            f"{_listed(text.text for text in self._manifest.texts)} in {_listed(lists)}, "
+            f"{_listed(text.text for text in self._project.texts)} in `project.dependencies`"
+        )
+        hint = "keep one of the two lists"
+        yield Problem("declarations-differ", message, first.file, first.line, first.column, first.key, hint)
+
+    def _agree(self) -> bool:
+        if {text.text.strip() for text in self._project.texts} == {text.text.strip() for text in self._manifest.texts}:
+            return True
+        faulty = self._owned.problems or self._legacy.problems
+        return not faulty and _canonical(self._owned) == _canonical(self._legacy)
+
+
+def _canonical(judged: Judged) -> set[str]:
+    return {requirement.canonical for requirement in (*judged.requirements, *judged.gates)}
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return ", ".join(shown(redact(text)) for text in texts) or "nothing"
+
+
+def _own_key(key: str | None, names: tuple[str, ...], file: str) -> tuple[str, tuple[Problem, ...]]:
+    """Return the plugin's key. A name that is one but for dots keeps its identity with `-` in their place."""
+    if key is not None:
+        return key, () if is_key(key) else (_unsafe(key, file),)
+    written = [name for name in names if name]
+    candidates = (spelling for name in written for spelling in (name, name.replace(".", "-")))
+    found = next((name for name in candidates if is_key(name)), None)
+    if found is not None:
+        return found, ()
+    return written[-1], (_unsafe(written[-1], file),)
+
+
+def _unsafe(name: str, file: str) -> Problem:
+    hint = "give the plugin a `name` of letters, digits, `-` and `_` in its manifest"
+    return Problem("unsafe-name", f"{shown(name)} cannot be the key of a plugin", file, key="name", hint=hint)
+
+
+def _first(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """Bound what one plugin can make people read: a hostile file may hold a hundred thousand faults."""
+    distinct = tuple(dict.fromkeys(problems))
+    if len(distinct) <= _MOST_PROBLEMS:
+        return distinct
+    last = distinct[_MOST_PROBLEMS]
+    more = Problem(last.code, f"and {len(distinct) - _MOST_PROBLEMS} more of this kind", last.file, last.line)
+    return (*distinct[:_MOST_PROBLEMS], more)

@@ -1,0 +1,264 @@
+"""Read a plugin's manifest: `plugin.yaml`, else `plugin.yml`, else `plugin.json`."""
+
+from __future__ import annotations
+
+from admission import ExternalDependency, InvalidRequirementText, Problem, parse_specifier
+from pm.documents.files import MANIFEST_FILES, Fetch, text_of
+from pm.documents.nodes import Document, ListNode, MappingNode, Node, ScalarNode, given
+from pm.names import is_key, shown, visible
+from pm.plugins.raw import LEGACY_LISTS, Manifest, Written
+from pm.redaction import redact
+
+NEWEST_VERSION = 2
+"""The newest `manifest_version` that is understood."""
+KINDS = ("standalone", "backend", "exclusive", "platform", "model-provider")
+_UNREAD = ("dependencies", "requirements", "requires", "optional_deps", "optional_dependencies", "min_hermes_version")
+"""Keys that authors take for a declaration and no host reads."""
+
+
+def read_manifest(fetch: Fetch) -> Manifest:
+    """Read the first manifest there is."""
+    for name in MANIFEST_FILES:
+        text = text_of(fetch(name), name)
+        if isinstance(text, Problem):
+            return Manifest(name, problems=(text,))
+        if text is not None:
+            return _of_document(_parsed(text, name), name)
+    return Manifest()
+
+
+def _parsed(text: str, file: str) -> Document:
+    if file.endswith(".json"):
+        from pm.documents.json_nodes import read_json
+
+        return read_json(text, file)
+    from pm.documents.yaml_nodes import read_yaml
+
+    return read_yaml(text, file)
+
+
+def _of_document(document: Document, file: str) -> Manifest:
+    if document.root is None:
+        return Manifest(file, problems=document.problems)
+    if not isinstance(document.root, MappingNode):
+        message = f"the file holds a {document.root.kind}, not keys with values"
+        problem = Problem("invalid-declaration", message, file, document.root.line, document.root.column)
+        return Manifest(file, problems=(*document.problems, problem))
+    fields = _Fields(document.root, file)
+    return Manifest(
+        file=file,
+        name=fields.name(),
+        version=fields.text("version"),
+        description=fields.shown_text("description"),
+        kind=fields.kind(),
+        requires_core=fields.requires_core(),
+        requires_core_line=fields.line_of("requires_hermes"),
+        external=fields.external(),
+        texts=tuple(text for key in LEGACY_LISTS for text in fields.requirements(key)),
+        external_dependencies=fields.external_dependencies(),
+        requires_env=fields.names("requires_env"),
+        hooks=fields.names("hooks"),
+        list_problems=tuple(fields.list_problems),
+        problems=(*document.problems, *fields.version_problems(), *fields.problems),
+        notes=(*fields.notes, *fields.unread()),
+    )
+
+
+class _Fields:
+    """Takes the fields out of a mapping. A fault in what is decided on is a problem, in what is only shown a note."""
+
+    def __init__(self, root: MappingNode, file: str) -> None:
+        self.problems: list[Problem] = []
+        self.notes: list[Problem] = []
+        self.list_problems: list[Problem] = []
+        self._root = root
+        self._file = file
+
+    def text(self, key: str) -> str:
+        """Return a value that is decided on or shown as it is written; a number keeps its text."""
+        node = given(self._root, key)
+        if isinstance(node, ScalarNode):
+            return node.text
+        if node is not None:
+            self.problems.append(self._problem(node, key, f"`{key}` must be a text, not a {node.kind}"))
+        return ""
+
+    def shown_text(self, key: str) -> str:
+        node = given(self._root, key)
+        if isinstance(node, ScalarNode):
+            return node.text
+        if node is not None:
+            self.notes.append(self._problem(node, key, f"`{key}` is a {node.kind}, not a text, and is not shown"))
+        return ""
+
+    def name(self) -> str:
+        name = self.text("name").strip()
+        node = self._root.get("name")
+        if node is not None and name and _leads_elsewhere(name):
+            message = f"{shown(name)} cannot be the name of a plugin"
+            self.problems.append(self._problem(node, "name", message, code="unsafe-name"))
+        return name
+
+    def kind(self) -> str:
+        kind = self.text("kind").strip().lower()
+        node = self._root.get("kind")
+        if node is not None and kind and kind not in KINDS:
+            known = ", ".join(f"`{name}`" for name in KINDS)
+            message = f"{shown(kind)} is not a kind; the host treats the plugin as `standalone`"
+            self.notes.append(self._problem(node, "kind", message, hint=f"kinds are {known}"))
+        return kind
+
+    def external(self) -> bool:
+        node = given(self._root, "python_runtime")
+        if isinstance(node, ScalarNode) and node.text == "external":
+            return True
+        if node is not None:
+            message = "`python_runtime` has one value, `external`; anything else counts as nothing"
+            self.notes.append(self._problem(node, "python_runtime", message))
+        return False
+
+    def line_of(self, key: str) -> int:
+        """Return where a key's value is written; 0 if it is not."""
+        node = given(self._root, key)
+        return node.line if node is not None else 0
+
+    def requires_core(self) -> str:
+        key = "requires_hermes"
+        node = given(self._root, key)
+        if node is None:
+            return ""
+        if not isinstance(node, ScalarNode):
+            self.problems.append(self._problem(node, key, f"`{key}` must be a text, not a {node.kind}"))
+            return ""
+        try:
+            return parse_specifier(node.text.strip())
+        except InvalidRequirementText as error:
+            bounds = error.correction or f">={_version_in(node.text)}"
+            hint = f'write `{key}: "{visible(bounds)}"`'
+            message = f"{shown(node.text)} is no set of version bounds"
+            self.problems.append(self._problem(node, key, message, hint=hint))
+            return ""
+
+    def version_problems(self) -> tuple[Problem, ...]:
+        key = "manifest_version"
+        node = given(self._root, key)
+        if node is None:
+            return ()
+        if not isinstance(node, ScalarNode) or node.kind != "integer" or not node.text.lstrip("+-").isdecimal():
+            written = f"{shown(node.text)}, a {node.kind}" if isinstance(node, ScalarNode) else f"a {node.kind}"
+            message = f"`{key}` must be an integer, not {written}"
+            return (self._problem(node, key, message, hint=f"write `{key}: {NEWEST_VERSION}`"),)
+        if int(node.text) > NEWEST_VERSION:
+            message = f"`{key}: {node.text}` is newer than this manager understands, which is {NEWEST_VERSION}"
+            return (self._problem(node, key, message, code="unsupported-manifest-version", hint="update the manager"),)
+        return ()
+
+    def requirements(self, key: str) -> tuple[Written, ...]:
+        """Return the items of a list of requirements. Each must be a text; what is not is a problem of its own."""
+        node = given(self._root, key)
+        if node is None:
+            return ()
+        if not isinstance(node, ListNode):
+            message = f"`{key}` must be a list of texts, not a {node.kind}"
+            self.list_problems.append(self._problem(node, key, message, hint=_as_list(key, node)))
+            return ()
+        texts: list[Written] = []
+        for index, item in enumerate(node.items):
+            if isinstance(item, ScalarNode) and item.kind == "text":
+                before = texts[-1].text if texts else ""
+                texts.append(Written(item.text, self._file, item.line, item.column, key, index, before))
+            else:
+                self.list_problems.append(self._not_a_text(item, f"{key}[{index}]"))
+        return tuple(texts)
+
+    def external_dependencies(self) -> tuple[ExternalDependency, ...]:
+        key = "external_dependencies"
+        found: list[ExternalDependency] = []
+        for index, item in enumerate(self._items(key)):
+            if isinstance(item, MappingNode):
+                found.append(ExternalDependency(*(_scalar_text(item.get(part)) for part in ExternalDependency._fields)))
+            else:
+                message = f"`{key}[{index}]` must have `name`, `install` and `check`, and is not shown"
+                self.notes.append(self._problem(item, f"{key}[{index}]", message))
+        return tuple(found)
+
+    def names(self, key: str) -> tuple[str, ...]:
+        """Return the names of a list whose items are names, or mappings with a `name`."""
+        items = (item.get("name") if isinstance(item, MappingNode) else item for item in self._items(key))
+        return tuple(name for item in items if (name := _scalar_text(item)))
+
+    def unread(self) -> tuple[Problem, ...]:
+        """Return a note for keys that look like a declaration and are none."""
+        keys = [key for key, _ in self._root.entries if key.text in _UNREAD]
+        if not keys:
+            return ()
+        named = ", ".join(f"`{key.text}`" for key in keys)
+        message = f"{named}: no host reads this, so nothing of it is prepared"
+        hint = (
+            "packages belong to `python_dependencies` or to a `pyproject.toml`, the host's version to `requires_hermes`"
+        )
+        return (self._problem(keys[0], keys[0].text, message, code="dependencies-not-read", hint=hint),)
+
+    def _items(self, key: str) -> tuple[Node, ...]:
+        node = given(self._root, key)
+        if node is None:
+            return ()
+        if isinstance(node, ListNode):
+            return node.items
+        self.notes.append(self._problem(node, key, f"`{key}` is a {node.kind}, not a list, and is not shown"))
+        return ()
+
+    def _not_a_text(self, item: Node, key: str) -> Problem:
+        if not isinstance(item, ScalarNode):
+            return self._problem(item, key, f"`{key}` must be a text, not a {item.kind}", hint=_as_text(item))
+        hint = "quote it if this is the name of a package" if item.text else "remove the empty item"
+        written = shown(item.text) if item.text else "empty"
+        return self._problem(
+            item, key, f"`{key}` is {written}, which is read as a {item.kind}, not as a text", hint=hint
+        )
+
+    def _problem(
+        self, node: Node, key: str, message: str, *, code: str = "invalid-declaration", hint: str = ""
+    ) -> Problem:
+        return Problem(code, redact(message), self._file, node.line, node.column, key, redact(hint))
+
+
+def _leads_elsewhere(name: str) -> bool:
+    """Say whether a name, joined to a folder, could mean anything but one folder or a category's folder below it."""
+    if is_key(name):
+        return False
+    return name.startswith((".", "-", "~")) or any(one in "/\\:" or not one.isprintable() for one in name)
+
+
+def _scalar_text(node: Node | None) -> str:
+    return node.text if isinstance(node, ScalarNode) and node.kind != "null" else ""
+
+
+def _version_in(text: str) -> str:
+    version = text.strip().removeprefix("v")
+    return visible(version) if version[:1].isdigit() and len(version) <= len("0.19.0rc1.post1.dev1") else "0.19.0"
+
+
+def _as_list(key: str, node: Node) -> str:
+    first = node.text.split("\n", 1)[0].strip() if isinstance(node, ScalarNode) else _as_requirement(node)
+    return f'write `{key}: ["{visible(first)}"]`' if first and len(first) <= len(_LONGEST_HINT) else "write a list"
+
+
+_LONGEST_HINT = "a-distribution-with-a-long-name[and,some,extras]>=2026.1.1,<2027"
+
+
+def _as_text(node: Node) -> str:
+    text = _as_requirement(node)
+    return f'write it as one text: `"{visible(text)}"`' if text else "write it as one text"
+
+
+def _as_requirement(node: Node) -> str:
+    """Return `requests>=2` for the mapping `requests: ">=2"`; empty where this is a guess."""
+    if not isinstance(node, MappingNode) or len(node.entries) != 1:
+        return ""
+    key, value = node.entries[0]
+    bounds = _scalar_text(value).strip()
+    return f"{key.text}{bounds}" if bounds[:1] in _OPERATORS else ""
+
+
+_OPERATORS = frozenset({"", "<", ">", "=", "!", "~"})

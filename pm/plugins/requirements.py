@@ -1,0 +1,164 @@
+"""Judge written requirement texts one by one: each is a requirement, a gate on the core, or a problem."""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from admission import InvalidRequirementText, Origin, Owner, Problem, Requirement, parse_requirement
+from pm.names import shown, visible
+from pm.plugins.raw import Written
+from pm.redaction import redact
+
+
+class Reading(NamedTuple):
+    """Whose requirements are read, and which names are not requirements of theirs."""
+
+    owner: Owner
+    core_names: frozenset[str]
+    """Canonical names of the core's distribution."""
+    own_name: str = ""
+    """Canonical name of the plugin's own distribution; empty when it has none."""
+    allow_direct_urls: bool = False
+
+
+class Judged(NamedTuple):
+    """What a list of texts came to."""
+
+    requirements: tuple[Requirement, ...]
+    gates: tuple[Requirement, ...]
+    problems: tuple[Problem, ...]
+    notes: tuple[Problem, ...]
+
+
+def judge(texts: Iterable[Written], reading: Reading) -> Judged:
+    """Judge the texts in their order; what says the same twice is kept once, at its first place."""
+    requirements: dict[str, Requirement] = {}
+    gates: dict[str, Requirement] = {}
+    problems: list[Problem] = []
+    notes: list[Problem] = []
+    for written in texts:
+        if not written.text.strip():
+            notes.append(_problem(written, "the item is blank and counts as nothing"))
+            continue
+        found = _judged(written, reading)
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            kept = gates if found.name in reading.core_names else requirements
+            kept.setdefault(found.canonical, found)
+    return Judged(tuple(requirements.values()), tuple(gates.values()), tuple(problems), tuple(notes))
+
+
+_OPERATOR = re.compile(r"\s*(?:[<>=!~]=?=?|\^)\s*[0-9*]")
+_ADDRESS = re.compile(r"\.{0,2}[/\\]|[A-Za-z]:[/\\]|~/|[A-Za-z][A-Za-z0-9+.-]*://|file:|git\+|(?:-e|--editable)\b")
+_OPTION = re.compile(r"-{1,2}[A-Za-z]")
+
+
+def _judged(written: Written, reading: Reading) -> Requirement | Problem:
+    text = written.text.strip()
+    if _OPERATOR.match(text):
+        return _cut_off(written)
+    if _ADDRESS.match(text):
+        return _problem(written, f"{_told(text)} is an address and names no package", code="direct-url", hint=_PUBLISH)
+    if _OPTION.match(text):
+        message = f"{_told(text)} is an option of a requirements file, not a requirement"
+        return _problem(written, message, hint="write one requirement for each package")
+    try:
+        requirement = parse_requirement(text, Origin(reading.owner, written.file, written.line, written.key))
+    except InvalidRequirementText as error:
+        return _unparsed(written, error)
+    return _admissible(written, requirement, reading)
+
+
+def _admissible(written: Written, requirement: Requirement, reading: Reading) -> Requirement | Problem:
+    if requirement.url:
+        return _direct(written, requirement, reading)
+    if requirement.name in reading.core_names:
+        return requirement
+    if requirement.name == reading.own_name:
+        message = f"{_told(requirement.text)} asks for the plugin's own distribution"
+        return _problem(written, message, code="self-dependency", hint="leave it out, or give the project another name")
+    if requirement.name == "python":
+        return _problem(written, "`python` is not a package of an index", hint=_python_hint(requirement))
+    return requirement
+
+
+def _python_hint(requirement: Requirement) -> str:
+    return f'use `requires-python = "{requirement.specifier or ">=3.11"}"` in `[project]` of `pyproject.toml`'
+
+
+_PUBLISH = "publish it to an index and name it with a version, or put its code inside of the plugin's folder"
+_COMMIT = r"@[0-9a-fA-F]{40}(?:$|#)"
+_HASH = r"#(?:.*&)?sha256=[0-9a-fA-F]{64}(?:$|&)"
+_REMOTE = r"(?i:(?:git\+)?(?:https?|ssh)://)"
+_WITH_USER = r"://[^/\s?#@]*:[^/\s?#@]*@|https?://[^/\s?#@]+@"
+
+
+def _direct(written: Written, requirement: Requirement, reading: Reading) -> Requirement | Problem:
+    refusal = _direct_refusal(requirement, reading)
+    if refusal is None:
+        return requirement
+    message, hint = refusal
+    return _problem(written, f"{_told(requirement.text)} {message}", code="direct-url", hint=hint)
+
+
+def _direct_refusal(requirement: Requirement, reading: Reading) -> tuple[str, str] | None:
+    """Return why an address is refused, and what to write instead; `None` if it may stand."""
+    url, name = requirement.url, requirement.name
+    if name in reading.core_names:
+        return "asks for another copy of the core", f"ask for a version of it: `{name}>=…`, or `requires_hermes`"
+    if re.match(r"v?[0-9][0-9a-zA-Z.]*$", url):
+        return "has an `@` before a version", f"write `{name}=={url.removeprefix('v')}`"
+    if not re.match(_REMOTE, url):
+        return "points to a file or folder", _PUBLISH
+    if not reading.allow_direct_urls:
+        hint = (
+            f"publish `{name}` to an index and name a version; or pin the address and set `pm.allow_direct_urls: true`"
+        )
+        return "points to an address instead of an index", hint
+    return _unpinned(url)
+
+
+def _unpinned(url: str) -> tuple[str, str] | None:
+    if re.search(_WITH_USER, url):
+        return "carries a credential", "let git or the machine's own settings know it"
+    if re.search(_COMMIT if url.lower().startswith("git+") else _HASH, url):
+        return None
+    return (
+        "can change under the same address",
+        "name a commit by its 40 digits, or add the file's digest as `#sha256=…`",
+    )
+
+
+def _cut_off(written: Written) -> Problem:
+    text, before = written.text.strip(), written.before.strip()
+    whole = f"{before},{text}" if before else f"name{text}"
+    message = f"{_told(text)} starts with an operator and names no package"
+    return _problem(written, message, hint=f'quote the requirement: `"{visible(redact(whole))}"`')
+
+
+def _unparsed(written: Written, error: InvalidRequirementText) -> Problem:
+    text = visible(redact(error.text))
+    message = f"{_told(error.text)} is not a requirement: {error.message}"
+    place = len(visible(error.text[: error.column - 1])) if error.column else 0
+    # A redacted text has other columns than the written one, so nothing is pointed at in it.
+    if error.column and text == visible(error.text) and len(text) <= _WIDEST:
+        message += f"\n    {text}\n    {' ' * place}^"
+    hint = f"write `{visible(redact(error.correction))}`" if error.correction else ""
+    return _problem(written, message, hint=hint, offset=error.column)
+
+
+_WIDEST = 200
+"""A text that is longer is not shown with a caret under it: no line of a terminal would hold both."""
+
+
+def _problem(
+    written: Written, message: str, *, code: str = "invalid-declaration", hint: str = "", offset: int = 0
+) -> Problem:
+    leading = len(written.text) - len(written.text.lstrip())
+    column = written.column + leading + max(offset - 1, 0) if written.column else 0
+    return Problem(code, message, written.file, written.line, column, written.item, hint)
+
+
+def _told(text: str) -> str:
+    return shown(redact(text))

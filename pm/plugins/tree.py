@@ -1,0 +1,153 @@
+"""Copy a plugin's folder, and digest it: what belongs to the plugin, without what machines leave behind in it."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from pm.errors import PmError
+from pm.names import shown
+from pm.system.files import disk_error
+
+LEFT_OUT_FOLDERS = frozenset(
+    {
+        "__pycache__", ".git", ".hg", ".svn",
+        ".venv", ".tox", ".nox", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis",
+    }
+)  # fmt: skip
+"""Folders, wherever they lie, that are not the plugin: history, environments, caches."""
+LEFT_OUT_FILES = frozenset({".git", ".DS_Store"})
+"""`.git` is a file in a worktree or submodule."""
+LEFT_OUT_SUFFIXES = (".pyc", ".pyo")
+
+
+class TreeEntry(NamedTuple):
+    """One file, link or folder of a plugin."""
+
+    path: str
+    """Relative, with `/`."""
+    kind: str
+    """`file`, `program` (an executable file), `link` or `folder`."""
+
+
+def tree_entries(folder: Path) -> Iterator[TreeEntry]:
+    """Yield what belongs to the plugin of a folder, sorted within each folder, a folder before what is in it.
+
+    Raise `PmError` (`unsafe-archive`) for a link that leads out of the folder, and for devices, pipes and sockets.
+    """
+    root = folder.resolve()
+    yield from _entries(root, root, "")
+
+
+def copy_plugin(source: Path, destination: Path) -> Path:
+    """Copy what belongs to a plugin into a folder that is not there yet; the copy has the digest of the original.
+
+    Raise `PmError` (`unsafe-archive`) as `tree_entries` does, before anything is written; (`no-space`, `not-writable`)
+    if the disk fails. Then nothing of the copy is on the disk.
+    """
+    entries = list(tree_entries(source))
+    with staged_folder(destination) as stage:
+        for entry in entries:
+            _copy(source / entry.path, stage / entry.path, entry)
+    return destination
+
+
+@contextmanager
+def staged_folder(destination: Path) -> Iterator[Path]:
+    """Give a folder beside the destination that becomes it if all goes well, and vanishes if not.
+
+    Raise `PmError` (`not-writable`, `no-space`) if the destination is there already, or the disk fails.
+    """
+    import shutil
+
+    if os.path.lexists(destination):
+        raise PmError("not-writable", f"`{destination}` is there already", file=str(destination))
+    stage = destination.with_name(f".{destination.name[:100]}.{os.getpid()}.{os.urandom(4).hex()}.part")
+    try:
+        stage.mkdir(parents=True, mode=0o755)
+        yield stage
+        stage.rename(destination)
+    except OSError as error:
+        raise disk_error(error, destination) from error
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def tree_digest(folder: Path) -> str:
+    """Digest what belongs to a plugin: paths, contents, targets of links, and what is executable; nothing else.
+
+    Empty folders do not count, nor do times, owners or the other permissions.
+    """
+    digest = hashlib.sha256()
+    for entry in sorted(tree_entries(folder)):
+        if entry.kind != "folder":
+            content = _content_digest(folder / entry.path, entry)
+            for part in (os.fsencode(entry.path), entry.kind.encode(), content):
+                digest.update(len(part).to_bytes(8, "big") + part)
+    return "sha256:" + digest.hexdigest()
+
+
+def _entries(root: Path, folder: Path, prefix: str) -> Iterator[TreeEntry]:
+    try:
+        with os.scandir(folder) as scanned:
+            found = sorted(scanned, key=lambda entry: entry.name)
+    except OSError as error:
+        raise PmError("not-writable", f"`{folder}` cannot be read: {error.strerror}", file=str(folder)) from error
+    for entry in found:
+        if not _left_out(entry):
+            kind = _kind(root, entry, prefix + entry.name)
+            yield TreeEntry(prefix + entry.name, kind)
+            if kind == "folder":
+                yield from _entries(root, Path(entry.path), f"{prefix}{entry.name}/")
+
+
+def _left_out(entry: os.DirEntry[str]) -> bool:
+    if entry.is_dir(follow_symlinks=False):
+        return entry.name in LEFT_OUT_FOLDERS
+    return entry.name in LEFT_OUT_FILES or entry.name.endswith(LEFT_OUT_SUFFIXES)
+
+
+def _kind(root: Path, entry: os.DirEntry[str], path: str) -> str:
+    mode = entry.stat(follow_symlinks=False).st_mode
+    if stat.S_ISDIR(mode):
+        return "folder"
+    if stat.S_ISREG(mode):
+        return "program" if mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH) else "file"
+    if not stat.S_ISLNK(mode):
+        fault = "is a device, pipe or socket, which has no place in a plugin"
+        raise PmError("unsafe-archive", f"{shown(path)} {fault}", file=entry.path, key=path)
+    _check_link(root, entry, path)
+    return "link"
+
+
+def _check_link(root: Path, entry: os.DirEntry[str], path: str) -> None:
+    target = Path(entry.path).readlink()
+    try:
+        inside = not target.is_absolute() and Path(entry.path).resolve().is_relative_to(root)
+    except (OSError, RuntimeError):  # a link that leads round in circles
+        inside = False
+    if not inside:
+        message = f"{shown(path)} is a link that leads out of the plugin's folder, to {shown(str(target))}"
+        raise PmError("unsafe-archive", message, file=entry.path, key=path)
+
+
+def _copy(source: Path, destination: Path, entry: TreeEntry) -> None:
+    if entry.kind == "folder":
+        destination.mkdir()
+    elif entry.kind == "link":
+        destination.symlink_to(source.readlink())
+    else:
+        import shutil  # with it come three compressors, and who only looks at a tree needs none
+
+        shutil.copyfile(source, destination, follow_symlinks=False)
+        destination.chmod(0o755 if entry.kind == "program" else 0o644)
+
+
+def _content_digest(path: Path, entry: TreeEntry) -> bytes:
+    if entry.kind == "link":
+        return os.fsencode(path.readlink())
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest()

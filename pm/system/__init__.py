@@ -1,0 +1,1 @@
+"""Files written whole, processes, signals, stamps."""

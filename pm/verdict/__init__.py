@@ -1,0 +1,1 @@
+"""What a decision is about, asked until the facts suffice."""

@@ -1,0 +1,459 @@
+"""Read what a decision is about: the profiles and what they enable, the core, the target, the sources, the policy."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from admission import ConstraintSet, Policy, Problem, canonical_name, declaration_digest
+from admission import Member as UnionMember
+from admission import Warning as Notice
+from pm.config.profiles import Enabled, Profile, enabled_plugins, read_profiles
+from pm.config.settings import Settings
+from pm.errors import PmError
+from pm.generations.records import Member, Record, read_selected
+from pm.host.core import CoreNeedsPython, HostedCore, core_names, find_core
+from pm.host.cutoff import instant_of
+from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter, find_interpreter
+from pm.index import Index, Terms, open_index
+from pm.index.package_sources import Sources, find_sources, index_address
+from pm.names import canonical_key, same_key
+from pm.places import Places
+from pm.plugins.declaration_cache import Rules, read_declaration_cached
+from pm.plugins.discovery import Found, find_plugins
+
+NOTHING: Mapping[str, Any] = {}
+
+
+class Wishes(NamedTuple):
+    """What the operator says for one operation, beside what the settings say."""
+
+    offline: bool = False
+    allow_build: tuple[str, ...] = ()
+    allow_prerelease: tuple[str, ...] = ()
+    allow_direct_urls: bool = False
+    exclude_newer: str | None = None
+    core: str | None = None
+    """Another core than `pm.core`; an empty text is the embedded one."""
+    python: str | None = None
+    anew: bool = False
+    """Go on where the selected generation's record is lost: a new one is to be made."""
+    project: Path | None = None
+    """The folder that the operator works in: it may hold plugins of a project."""
+    budget: int = 0
+    """Rounds for the verdict; 0 for the usual number."""
+    steps_seconds: float = 10.0
+    """How long ways out of a refusal are tried."""
+
+
+class Inhabited(NamedTuple):
+    """One profile with the plugins that are there for it."""
+
+    profile: Profile
+    found: tuple[Found, ...]
+    """Empty for a profile whose config cannot be read."""
+    enabled: Enabled
+
+    @property
+    def name(self) -> str:
+        return self.profile.name
+
+
+class Unfit(NamedTuple):
+    """A plugin that is enabled and contributes nothing, because what it declares cannot be read."""
+
+    found: Found
+    profile: str
+
+
+class Situation(NamedTuple):
+    """Everything that an operation starts from; nothing in it changes while the operation runs."""
+
+    places: Places
+    wishes: Wishes
+    settings: Settings
+    record: Record | None
+    profiles: tuple[Inhabited, ...]
+    hosted: HostedCore
+    interpreter: Interpreter
+    sources: Sources
+    client: Index
+    """Of the package indexes and folders."""
+    rules: Rules
+    policy: Policy
+    members: tuple[Member, ...]
+    """The union: every enabled plugin of every profile, once for each folder, sorted by key."""
+    unfit: tuple[Unfit, ...]
+    notes: tuple[Problem, ...]
+    """What is odd about configs and profiles, and stops nothing."""
+
+    @property
+    def here(self) -> Inhabited:
+        """The profile that the operation is about."""
+        return next(profile for profile in self.profiles if profile.name == self.places.profile)
+
+    @property
+    def pins(self) -> dict[str, str]:
+        """The versions of the selected lock, kept wherever they fit."""
+        return self.record.lock.versions() if self.record is not None else {}
+
+    def constraints(self, members: Sequence[Member]) -> ConstraintSet:
+        """Return the union of the core and these members."""
+        return ConstraintSet(self.hosted.core, union_of(members), self.interpreter.target, self.policy)
+
+    def was_admitted(self, member: Member) -> bool:
+        """Return whether the selected generation was made with what a plugin asks for now, in whatever profile."""
+        recorded = self.record.members if self.record is not None else ()
+        return any(same_key(old.key, member.key) and old.digest == member.digest for old in recorded)
+
+
+@contextmanager
+def observed(
+    places: Places, environ: Mapping[str, str], wishes: Wishes, terms: Terms | None = None
+) -> Iterator[Situation]:
+    """Read the situation, and close what it holds open afterwards.
+
+    Raise `PmError` for a config of this profile or of the root that cannot be read, a core that is not found, an
+    interpreter that is missing, and for everything that can go wrong with an index.
+    """
+    record, lost = _selected(places, wishes)
+    read_cache = places.cache / "read"
+    profiles = read_profiles(places.root, read_cache)
+    if lost:
+        _all_readable(profiles)
+    settings = _settings(profiles)
+    _readable(profiles, places)
+    sources = sources_of(settings, places, environ)
+    core_setting = settings.core if wishes.core is None else wishes.core
+    python = settings.python if wishes.python is None else wishes.python
+    terms = (terms or Terms())._replace(offline=wishes.offline, allow_build=_consented(settings, record, wishes).build)
+    interpreter, hosted, index = _host(places, core_setting, python, _Means(sources, terms, record))
+    try:
+        policy = _policy(settings, record, wishes, sources)
+        rules = Rules(core_names(core_setting) | hosted.names, policy.allow_direct_urls, read_cache)
+        inhabited = tuple(_inhabited(profile, hosted, environ, (rules, wishes.project)) for profile in profiles)
+        members, unfit, notes = _union(inhabited, record, rules)
+        yield Situation(
+            places=places,
+            wishes=wishes,
+            settings=settings,
+            record=record,
+            profiles=inhabited,
+            hosted=hosted,
+            interpreter=interpreter,
+            sources=sources,
+            client=index,
+            rules=rules,
+            policy=policy,
+            members=members,
+            unfit=unfit,
+            notes=(*lost, *(note for profile in profiles for note in profile.notes), *notes),
+        )
+    finally:
+        index.close()
+
+
+def member_of(found: Found, profiles: Sequence[str], since: str = "") -> Member:
+    """Return a plugin that was found as a member of the union."""
+    return Member(
+        declaration=found.declaration,
+        source=found.source,
+        root=str(found.folder) if found.folder is not None else "",
+        profiles=tuple(profiles),
+        digest=declaration_digest(found.declaration),
+        enabled_since=since,
+    )
+
+
+def joined(members: Iterable[Member]) -> tuple[Member, ...]:
+    """Return members with each folder once, sorted: a folder may serve several profiles."""
+    return _together(members, by_folder=True)
+
+
+def union_of(members: Iterable[Member]) -> tuple[UnionMember, ...]:
+    """Return members as a constraint set holds them: the same plugin in two profiles asks for the same twice."""
+    distinct = _together(members, by_folder=False)
+    return tuple(UnionMember(member.declaration, member.profiles, member.digest) for member in distinct)
+
+
+def _together(members: Iterable[Member], *, by_folder: bool) -> tuple[Member, ...]:
+    together: dict[tuple[str, str, str], Member] = {}
+    for member in members:
+        key = (canonical_key(member.key), member.digest, member.root if by_folder else "")
+        known = together.get(key)
+        profiles = tuple(sorted({*(known.profiles if known else ()), *member.profiles}))
+        together[key] = (known or member)._replace(profiles=profiles)
+    return tuple(together[key] for key in sorted(together))
+
+
+def with_member(members: Iterable[Member], member: Member) -> tuple[Member, ...]:
+    """Return the union with a plugin in the profiles that it names, in place of what stood there under its key."""
+    return joined([*without(members, (member.key,), member.profiles), member])
+
+
+def without(members: Iterable[Member], keys: Iterable[str], profiles: Iterable[str]) -> tuple[Member, ...]:
+    """Return the union without plugins in some profiles; in others they stay."""
+    leaving, homes = {canonical_key(key) for key in keys}, set(profiles)
+    staying = (
+        member._replace(profiles=tuple(name for name in member.profiles if name not in homes))
+        if canonical_key(member.key) in leaving
+        else member
+        for member in members
+    )
+    return tuple(member for member in staying if member.profiles)
+
+
+# -- the record, settings, consents, sources
+
+
+def _selected(places: Places, wishes: Wishes) -> tuple[Record | None, tuple[Problem, ...]]:
+    """Return the selected generation's record, else where it may be missing what is wrong with it."""
+    try:
+        return read_selected(places), ()
+    except PmError as error:
+        if not wishes.anew or error.code != "drift":  # what somebody else keeps to himself is not lost
+            raise
+        message = f"what was admitted before is not known any more, and is judged anew: {error.message}"
+        return None, (Problem("record-lost", message, error.file),)
+
+
+def _all_readable(profiles: Iterable[Profile]) -> None:
+    """Raise what is wrong with a profile's config: without a record nobody knows its last plugins."""
+    for profile in profiles:
+        if profile.error is not None:
+            raise profile.error
+
+
+class _Consents(NamedTuple):
+    build: frozenset[str]
+    prerelease: frozenset[str]
+    direct_urls: bool
+
+
+def _settings(profiles: Iterable[Profile]) -> Settings:
+    """Return the settings of the root's config, which serves all profiles."""
+    root = next(iter(profiles))
+    if root.selection is None:
+        raise root.error or PmError("config-unreadable", "the root's config cannot be read")
+    return root.selection.settings
+
+
+def _readable(profiles: Iterable[Profile], places: Places) -> None:
+    """Raise what is wrong with the config of the profile that was asked for, and for a profile that is not there."""
+    for profile in profiles:
+        if profile.name == places.profile:
+            if profile.error is not None:
+                raise profile.error
+            return
+    text = f"there is no profile `{places.profile}`: `{places.home}` is not there"
+    raise PmError("not-writable", text, file=str(places.home), hint="make the folder first")
+
+
+def _consented(settings: Settings, record: Record | None, wishes: Wishes) -> _Consents:
+    """Return what the operator allows: by the settings, when what runs now was admitted, and for this operation."""
+    kept: Mapping[str, Any] = record.consents if record is not None else NOTHING
+    return _Consents(
+        build=_names(settings.allow_build, kept.get("allow_build", ()), wishes.allow_build),
+        prerelease=_names(settings.allow_prerelease, kept.get("allow_prerelease", ()), wishes.allow_prerelease),
+        direct_urls=settings.allow_direct_urls or bool(kept.get("allow_direct_urls")) or wishes.allow_direct_urls,
+    )
+
+
+def _names(*lists: Iterable[str]) -> frozenset[str]:
+    return frozenset(canonical_name(name) for names in lists for name in names)
+
+
+def _policy(settings: Settings, record: Record | None, wishes: Wishes, sources: Sources) -> Policy:
+    consents = _consented(settings, record, wishes)
+    exclude_newer = settings.exclude_newer if wishes.exclude_newer is None else wishes.exclude_newer
+    not_after = instant_of(exclude_newer, datetime.now(UTC))
+    return Policy(
+        allow_prerelease=tuple(sorted(consents.prerelease)),
+        allow_build=tuple(sorted(consents.build)),
+        allow_direct_urls=consents.direct_urls,
+        exclude_newer=exclude_newer if not_after else "",
+        not_after=not_after,
+        indexes=sources.addresses,
+    )
+
+
+def sources_of(settings: Settings, places: Places, environ: Mapping[str, str]) -> Sources:
+    """Return where distributions come from: the settings of the root, else what uv or pip know."""
+    indexes = None
+    if settings.indexes is not None:
+        # the default one answers for what no other knows, so it comes last
+        ordered = sorted(settings.indexes, key=lambda index: index.default)
+        indexes = [index_address(index.url, index.name) for index in ordered]
+    sources = find_sources(places.cache, environ, indexes=indexes, find_links=settings.find_links or None)
+    if any(index.packages for index in settings.indexes or ()):
+        message = (
+            "`packages` of an index has no effect yet: the first index that knows a name has it, whatever the name"
+        )
+        return sources._replace(warnings=(*sources.warnings, Notice("index-packages-unused", message)))
+    return sources
+
+
+# -- the core and the interpreter, each of which has a say about the other
+
+
+class _Means(NamedTuple):
+    sources: Sources
+    terms: Terms
+    record: Record | None
+
+
+def _host(places: Places, core_setting: str, python: str, means: _Means) -> tuple[Interpreter, HostedCore, Index]:
+    """Find the core for an interpreter; where it does not admit that one, find another and the core again."""
+    interpreter = _first_interpreter(places, core_setting, python, means.record)
+    recorded = means.record.core if means.record is not None else NOTHING
+    while True:
+        terms = means.terms._replace(interpreter=interpreter.path)
+        index = open_index(places.cache, interpreter.target, means.sources, terms)
+        try:
+            hosted = find_core(core_setting, places, interpreter.target, index, recorded=recorded)
+            other = None if python or _admits(hosted, interpreter) else _another(hosted.core.requires_python, places)
+        except CoreNeedsPython as error:
+            index.close()
+            if python:
+                raise
+            other = _another(error.requires_python, places)
+            if other.path == interpreter.path:
+                raise
+        except BaseException:
+            index.close()
+            raise
+        else:
+            if other is None or other.path == interpreter.path:
+                return interpreter, hosted, index
+            index.close()
+        interpreter = other
+
+
+def _another(requires_python: str, places: Places) -> Interpreter:
+    """Return the newest installed interpreter that the core admits."""
+    return find_interpreter("", requires_python, places.cache)
+
+
+def _first_interpreter(places: Places, core_setting: str, python: str, record: Record | None) -> Interpreter:
+    same = record is not None and (record.core.get("setting"), record.python) == (core_setting, python)
+    if record is not None and same and Path(record.interpreter).exists():
+        return describe_interpreter(Path(record.interpreter), places.cache)
+    if python:
+        return find_interpreter(python, "", places.cache)
+    return describe_interpreter(default_interpreter(), places.cache)
+
+
+def _admits(hosted: HostedCore, interpreter: Interpreter) -> bool:
+    from packaging.specifiers import SpecifierSet
+
+    asked = hosted.core.requires_python
+    return not asked or SpecifierSet(asked).contains(interpreter.target.python, prereleases=True)
+
+
+# -- the union
+
+
+def _inhabited(
+    profile: Profile, hosted: HostedCore, environ: Mapping[str, str], reading: tuple[Rules, Path | None]
+) -> Inhabited:
+    if profile.selection is None:
+        return Inhabited(profile, (), Enabled((), ()))
+    rules, project = reading
+    found = find_plugins(profile.home, hosted.bundled, environ, rules, project=project)
+    return Inhabited(profile, found, enabled_plugins(profile.selection, found))
+
+
+def _union(
+    profiles: Sequence[Inhabited], record: Record | None, rules: Rules
+) -> tuple[tuple[Member, ...], tuple[Unfit, ...], list[Problem]]:
+    members: list[Member] = []
+    unfit: list[Unfit] = []
+    notes: list[Problem] = []
+    for inhabited in profiles:
+        if inhabited.profile.selection is None:
+            members += _last_selection(inhabited.name, record)
+            notes.append(_unreadable(inhabited))
+            continue
+        notes += inhabited.enabled.warnings
+        for found in inhabited.enabled.members:
+            last = _last_admitted(found.key, inhabited.name, record, folder=str(found.folder or ""))
+            if found.declaration.fit:
+                members.append(member_of(found, (inhabited.name,), last.enabled_since if last else ""))
+            elif last is not None:
+                members.append(last._replace(profiles=(inhabited.name,)))
+                notes.append(_became_invalid(found))
+            else:
+                unfit.append(Unfit(found, inhabited.name))
+        absent, told = _absent(inhabited, record, rules)
+        members += absent
+        notes += told
+    notes += _gone(profiles, record)
+    return joined(members), tuple(unfit), notes
+
+
+def _last_admitted(key: str, profile: str, record: Record | None, *, folder: str = "") -> Member | None:
+    """Return a member as it was admitted: by its key, or by its folder, whose broken manifest may tell no name now."""
+    recorded = record.members if record is not None else ()
+    alike = [member for member in recorded if same_key(member.key, key)]
+    alike = alike or [member for member in recorded if folder and member.root == folder]
+    return next((member for member in alike if profile in member.profiles), alike[0] if alike else None)
+
+
+def _last_selection(profile: str, record: Record | None) -> list[Member]:
+    recorded = record.members if record is not None else ()
+    return [member._replace(profiles=(profile,)) for member in recorded if profile in member.profiles]
+
+
+def _absent(inhabited: Inhabited, record: Record | None, rules: Rules) -> tuple[list[Member], list[Problem]]:
+    """Return what the config enables and nobody found here, as it was last admitted."""
+    members: list[Member] = []
+    notes: list[Problem] = []
+    for written in inhabited.enabled.missing:
+        last = _last_admitted(written, inhabited.name, record)
+        if last is not None and inhabited.name in last.profiles:
+            members.append(_elsewhere(last, rules)._replace(profiles=(inhabited.name,)))
+            if last.source == "project" and Path(last.root).is_dir():
+                continue
+        where = f" (it was in `{last.root}`)" if last is not None and last.root else ""
+        message = f"`{written}` is enabled in the profile `{inhabited.name}` and not there{where}"
+        hint = f"put it back, or `hermes plugins remove {written}`"
+        notes.append(Problem("plugin-missing", message, "config.yaml", key="plugins.enabled", hint=hint))
+    return members, notes
+
+
+def _elsewhere(last: Member, rules: Rules) -> Member:
+    """Read a project's plugin where it was recorded: the operator may work in another folder now."""
+    if last.source != "project" or not Path(last.root).is_dir():
+        return last
+    declaration = read_declaration_cached(Path(last.root), rules, key=last.key)
+    if not declaration.fit:
+        return last
+    return last._replace(declaration=declaration, digest=declaration_digest(declaration))
+
+
+def _unreadable(inhabited: Inhabited) -> Problem:
+    error = inhabited.profile.error
+    said = error.message if error is not None else "it cannot be read"
+    message = f"the config of the profile `{inhabited.name}` cannot be read, its last admitted plugins count: {said}"
+    line = error.line if error is not None else 0
+    return Problem("profile-unreadable", message, str(inhabited.profile.home / "config.yaml"), line)
+
+
+def _became_invalid(found: Found) -> Problem:
+    problem = found.declaration.problems[0]
+    message = f"`{found.key}` cannot be read as it is now, its last admitted declaration counts: {problem.message}"
+    return Problem("declaration-invalid", message, problem.file, problem.line, problem.column, problem.key)
+
+
+def _gone(profiles: Iterable[Inhabited], record: Record | None) -> Iterator[Problem]:
+    """Name the profiles whose folders are gone: they leave the union."""
+    here = {inhabited.name for inhabited in profiles}
+    leaving: dict[str, list[str]] = {}
+    for member in record.members if record is not None else ():
+        for name in member.profiles:
+            if name not in here:
+                leaving.setdefault(name, []).append(f"`{member.key}`")
+    for name, keys in sorted(leaving.items()):
+        message = f"the profile `{name}` is gone, and with it {', '.join(keys)}"
+        yield Problem("profile-gone", message)
