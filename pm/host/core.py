@@ -354,10 +354,9 @@ def _project(setting: str, places: Places, target: Target) -> HostedCore:
         core, notes = project_core.read_project_core(named.folder, named.extras, target, noting)
         return HostedCore(core, "project", setting, {}, str(named.folder), notes)
 
-    code = Path(project_core.__file__).stat()
     hosted = remembered(
         places.cache / "read",
-        stamp_of([repr((named, setting, target, _SHAPE, code.st_size, code.st_mtime_ns)).encode()]),
+        stamp_of([repr((named, setting, target)).encode()]),
         read=read,
         encode=lambda hosted: [seen, core_to_json(hosted, target)],
         decode=lambda kept: _if_unchanged(kept, fetch),

@@ -14,7 +14,7 @@ from pm.errors import PmError
 from pm.generations.pointer import Admitted, Pointer
 from pm.places import Places
 from pm.system.files import read_json, write_json
-from pm.system.stamps import inputs, plugin_files, stamps
+from pm.system.stamps import code_stamps, inputs, plugin_files, stamps
 
 if TYPE_CHECKING:
     from pm.config.settings import Selection, Settings
@@ -48,8 +48,8 @@ def unadmitted(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> 
     if not _has_working_directory():
         return _read(places, pointer, environ)[0]
     file = places.cache / "starts" / f"{places.profile}.json"
-    key = [_SCHEMA, str(places.home), environ.get(_PROJECT_SWITCH, ""), pointer.generation]
-    paths = inputs(str(places.home), [__file__, *_elsewhere(places, pointer)])
+    key = [_SCHEMA, str(places.home), environ.get(_PROJECT_SWITCH, ""), pointer.generation, code_stamps()]
+    paths = inputs(str(places.home), _elsewhere(places, pointer))
     stamped = stamps(paths)
     kept = read_json(file)
     if isinstance(kept, dict) and (kept.get("key"), kept.get("paths"), kept.get("stamps")) == (key, paths, stamped):

@@ -41,9 +41,9 @@ def plugin_files(folder: str) -> list[str]:
 
 def code_stamps() -> list[list[object]]:
     """Return what changes when the manager's own modules do: an updated manager believes no older one's answers."""
-    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - as below
-    top = os.path.dirname(here)  # noqa: PTH120 - as below
-    folders = [here, *_subfolders(here), f"{top}/admission", f"{top}/lockfiles"]
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - as below
+    top = os.path.dirname(ours)  # noqa: PTH120 - as below
+    folders = [ours, *_subfolders(ours), f"{top}/admission", f"{top}/lockfiles"]
     return [[folder, *_modules(folder)] for folder in folders if not folder.endswith("__pycache__")]
 
 

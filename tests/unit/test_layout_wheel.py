@@ -123,7 +123,7 @@ def test_an_editable_installation_finds_the_core_wheel(core_wheel: Path, tmp_pat
     programs = installed(build(ROOT, tmp_path / "dist", "wheel:editable"), tmp_path / "venv")
     ask_for_both = f"import pm.host.embedded; print(pm.host.embedded.__file__); {ASK_FOR_WHEEL}"
     module, found = run(programs / "python", "-c", ask_for_both, directory=tmp_path).splitlines()
-    assert module == str(ROOT / "pm" / "embedded.py")
+    assert module == str(ROOT / "pm" / "host" / "embedded.py")
     assert tmp_path in Path(found).parents
     assert Path(found).read_bytes() == core_wheel.read_bytes()
 

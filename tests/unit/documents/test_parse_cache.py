@@ -14,7 +14,7 @@ from pm.documents.parse_cache import remembered
 from pm.plugins.declaration import read_declaration
 from pm.plugins.declaration_cache import Rules, declaration_from_json, declaration_to_json, read_declaration_cached
 
-PLUGINS = Path(__file__).parents[2] / "fixtures" / "plugins"
+PLUGINS = Path(__file__).parents[3] / "fixtures" / "plugins"
 CORE = frozenset({"hermes-agent"})
 
 

@@ -10,7 +10,7 @@ from admission import Problem
 from pm.lint.review import HOST_MODULES, Provided, Review
 from pm.plugins.declaration import read_declaration
 
-PLUGINS = Path(__file__).parents[2] / "fixtures" / "plugins"
+PLUGINS = Path(__file__).parents[3] / "fixtures" / "plugins"
 EVERYTHING = Provided(HOST_MODULES | {"demo_colors"})
 
 

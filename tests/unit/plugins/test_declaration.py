@@ -10,7 +10,7 @@ from admission import Declaration, ExternalDependency, Origin, Owner, Problem, R
 from pm.plugins.declaration import read_declaration
 from pm.plugins.providers import is_memory_provider
 
-PLUGINS = Path(__file__).parents[2] / "fixtures" / "plugins"
+PLUGINS = Path(__file__).parents[3] / "fixtures" / "plugins"
 CORE = frozenset({"hermes-agent", "hermes-embedded-core"})
 
 

@@ -115,7 +115,7 @@ commit(places, changes, b"new pointer", operation="install")
 
 def run_and_kill(places: Places, deadline: int) -> int:
     """Return the status of the process: 0, or -9 if it was killed."""
-    root = Path(transaction.__file__).parent.parent
+    root = Path(transaction.__file__).parents[2]
     environment = {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", PROGRAM, str(places.home), str(deadline)]
     return subprocess.run(command, env=environment, check=False).returncode

@@ -82,17 +82,20 @@ def test_the_page_of_the_index_client_has_the_limits_of_the_code() -> None:
     assert f"for {FRESH} seconds" in page("index-client.md")
 
 
-DECLARING = ("declaration", "files", "json_nodes", "manifest", "nodes", "pyproject", "requirements", "yaml_nodes")
+DECLARING = (
+    *(f"documents/{name}" for name in ("files", "json_nodes", "nodes", "yaml_nodes")),
+    *(f"plugins/{name}" for name in ("declaration", "manifest", "pyproject", "requirements")),
+)
 
 
 def test_the_page_of_reading_names_every_code_that_a_declaration_can_have() -> None:
-    written = [(ROOT / "pm" / "reading" / f"{name}.py").read_text(encoding="utf-8") for name in DECLARING]
+    written = [(ROOT / "pm" / f"{name}.py").read_text(encoding="utf-8") for name in DECLARING]
     codes = {code for text in written for code in re.findall(r"(?:Problem\(\s*|code=)\"([a-z-]+)\"", text)}
     assert codes - set(re.findall(r"`([a-z-]+)`", page("reading.md"))) == set()
 
 
 def test_the_page_of_reading_names_every_field_of_a_manifest() -> None:
-    text = (ROOT / "pm" / "reading" / "manifest.py").read_text(encoding="utf-8")
+    text = (ROOT / "pm" / "plugins" / "manifest.py").read_text(encoding="utf-8")
     fields = set(re.findall(r"(?:fields\.\w+\(|key = )\"([a-z_]+)\"", text)) | {"name", "kind", "python_runtime"}
     assert fields - set(re.findall(r"`([a-z_]+)`", page("reading.md"))) == set()
 

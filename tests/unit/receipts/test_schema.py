@@ -17,7 +17,7 @@ from pm.receipts.receipt import Receipt, from_json, receipt_text, to_json
 from pm.system.processes import run
 from scripts.receipt_pages import documents, schema_text, write
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
 SCHEMA: dict[str, Any] = json.loads(schema_text())
 
 

@@ -12,7 +12,7 @@ from admission import Declaration, Problem
 from pm.documents.toml_positions import Place, toml_places
 from pm.plugins.declaration import read_declaration
 
-PLUGINS = Path(__file__).parents[2] / "fixtures" / "plugins"
+PLUGINS = Path(__file__).parents[3] / "fixtures" / "plugins"
 
 
 def read(folder: Path, text: str | bytes, **files: str) -> Declaration:

@@ -12,7 +12,7 @@ import pytest
 from admission import Declaration, ExternalDependency, Problem
 from pm.plugins.declaration import read_declaration
 
-PLUGINS = Path(__file__).parents[2] / "fixtures" / "plugins"
+PLUGINS = Path(__file__).parents[3] / "fixtures" / "plugins"
 
 
 def read(folder: Path, text: str | bytes, file: str = "plugin.yaml") -> Declaration:

@@ -321,7 +321,7 @@ def test_a_second_reading_is_equal_and_needs_no_yaml_parser(tmp_path: Path) -> N
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "home"), str(tmp_path / "cache")],
-        env={"PYTHONPATH": str(Path(__file__).parents[2])},
+        env={"PYTHONPATH": str(Path(__file__).parents[3])},
         capture_output=True,
         text=True,
         check=True,

@@ -475,6 +475,6 @@ def test_explaining_loads_nothing_heavy() -> None:
     heavy = "{'dataclasses', 'inspect', 'logging', 'rich', 'tomlkit', 'tomllib', 'urllib3', 'yaml'}"
     program = f"import json, sys, pm.cli.dependency_tree; print(json.dumps(sorted({heavy} & set(sys.modules))))"
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3]
     )
     assert json.loads(done.stdout) == []

@@ -9,7 +9,7 @@ import pytest
 from admission import Problem
 from pm.lint.imports import Imports, UndeclaredImport, undeclared_imports
 
-PLUGINS = Path(__file__).parents[2] / "fixtures" / "plugins"
+PLUGINS = Path(__file__).parents[3] / "fixtures" / "plugins"
 
 
 def source(folder: Path, **files: str) -> Path:

@@ -10,7 +10,7 @@ import pytest
 from admission import Declaration, Origin, Owner, parse_requirement
 from pm.plugins.declaration import read_declaration
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "plugins.jsonl"
+CORPUS = Path(__file__).parents[4] / "shared" / "corpus" / "plugins.jsonl"
 pytestmark = pytest.mark.skipif(not CORPUS.exists(), reason="the corpus of declarations is not part of the repository")
 
 Row = dict[str, object]
