@@ -6,16 +6,16 @@ from admission.decision import (
     Decision,
     Demand,
     Need,
+    Notice,
     Proof,
     Reason,
     Refused,
     Step,
     Undecided,
-    Warning,
 )
 from admission.declaration import Declaration, ExternalDependency, Problem
 from admission.facts import NOTHING_KNOWN, Candidate, Exclusion, Facts, Page
-from admission.question import ConstraintSet, Core, Member, Policy, Question, declaration_digest
+from admission.question import ConstraintSet, Core, Policy, Question, UnionMember, declaration_digest
 from admission.requirement import (
     InvalidRequirementText,
     Origin,
@@ -42,8 +42,8 @@ __all__ = [
     "ExternalDependency",
     "Facts",
     "InvalidRequirementText",
-    "Member",
     "Need",
+    "Notice",
     "Origin",
     "Owner",
     "Page",
@@ -57,7 +57,7 @@ __all__ = [
     "Step",
     "Target",
     "Undecided",
-    "Warning",
+    "UnionMember",
     "canonical_name",
     "decide",
     "declaration_digest",

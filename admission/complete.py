@@ -17,7 +17,7 @@ from admission.assignment import Assignment, reachable
 from admission.universe import Arc, Root, Universe, Unknown
 from admission.versions import bits
 
-__all__ = ["Leaf", "Verdict", "decide_completely", "roots_of"]
+__all__ = ["CompleteAnswer", "Leaf", "decide_completely", "roots_of"]
 
 _ABSENT = 1
 _PRESENT = 2
@@ -38,7 +38,7 @@ class Leaf(NamedTuple):
     """The extra of `name` that brings it."""
 
 
-class Verdict(NamedTuple):
+class CompleteAnswer(NamedTuple):
     """What the complete decision said."""
 
     outcome: str
@@ -53,7 +53,7 @@ class Verdict(NamedTuple):
     effort: int = 0
 
 
-def decide_completely(universe: Universe, roots: Sequence[Root], budget: int) -> Verdict:
+def decide_completely(universe: Universe, roots: Sequence[Root], budget: int) -> CompleteAnswer:
     """Decide whether a solution exists, in at most `budget` decisions and conflicts. Never raises `Unknown`."""
     return _Solver(universe, roots, budget).solve()
 
@@ -69,7 +69,7 @@ class _Rule:
         self.parents = parents
 
 
-class _Entry(NamedTuple):
+class _Narrowing(NamedTuple):
     """One narrowing of a variable."""
 
     variable: str
@@ -106,7 +106,7 @@ class _Solver:
         self._domains: dict[str, int] = {}
         self._known_versions: dict[str, int] = {}
         self._full: dict[str, int] = {}
-        self._trail: list[_Entry] = []
+        self._trail: list[_Narrowing] = []
         self._history: dict[str, list[int]] = {}
         self._level = 0
         self._queue: dict[str, None] = {}
@@ -118,7 +118,7 @@ class _Solver:
         self._failure: _Rule | None = None
         self._direct = universe.constraints.policy.prerelease == "direct-opt-in"
 
-    def solve(self) -> Verdict:
+    def solve(self) -> CompleteAnswer:
         self._start()
         while self._failure is None:
             conflict = self._propagate()
@@ -133,8 +133,8 @@ class _Solver:
             else:
                 self._left -= 1
             if self._left <= 0 and self._failure is None:
-                return Verdict("gave-up", {}, effort=self._budget)
-        return Verdict("impossible", {}, leaves=_leaves(self._failure), effort=self._budget - self._left)
+                return CompleteAnswer("gave-up", {}, effort=self._budget)
+        return CompleteAnswer("impossible", {}, leaves=_leaves(self._failure), effort=self._budget - self._left)
 
     # -- variables and rules
 
@@ -254,7 +254,7 @@ class _Solver:
     def _narrow(self, variable: str, after: int, cause: _Rule | None) -> None:
         before = self._domains[variable]
         self._history.setdefault(variable, []).append(len(self._trail))
-        self._trail.append(_Entry(variable, before, after, self._level, cause))
+        self._trail.append(_Narrowing(variable, before, after, self._level, cause))
         self._domains[variable] = after
         self._queue[variable] = None
         if not after & _ABSENT:
@@ -276,7 +276,7 @@ class _Solver:
         self._level += 1
         self._narrow(name, 2 << position, None)
 
-    def _finish(self) -> Verdict | None:
+    def _finish(self) -> CompleteAnswer | None:
         """Accept the assignment, or post the rules it breaks and go on."""
         chosen = {
             variable: domain.bit_length() - 2
@@ -288,7 +288,9 @@ class _Solver:
         reach = self._reach(chosen)
         if reach.candidates or reach.pages:
             needed = (tuple(sorted(reach.candidates)), tuple(sorted(reach.pages)))
-            return Verdict("unknown", chosen, unknown=needed[0], pages=needed[1], effort=self._budget - self._left)
+            return CompleteAnswer(
+                "unknown", chosen, unknown=needed[0], pages=needed[1], effort=self._budget - self._left
+            )
         if self._post_unneeded(chosen, reach):
             return None
         reached = reachable(self._universe, self._roots, chosen)
@@ -296,7 +298,7 @@ class _Solver:
             message = "an assignment that breaks no rule does not hold"
             raise AssertionError(message)
         final = {name: chosen[name] for name in sorted(reached)}
-        return Verdict("found", final, effort=self._budget - self._left)
+        return CompleteAnswer("found", final, effort=self._budget - self._left)
 
     # -- support: what is there is needed by the roots, and what may only be taken under a pin is pinned by somebody who
     # is needed for another reason. An assignment that lacks that has walls: what the roots reach in it, and beyond them

@@ -79,7 +79,7 @@ class Step(NamedTuple):
     """For `together`: what has to be done, all of it, and nothing of it is superfluous."""
 
 
-class Warning(NamedTuple):
+class Notice(NamedTuple):
     """Something a person would want to know about a verdict."""
 
     code: str
@@ -92,7 +92,7 @@ class Admitted(NamedTuple):
     """The set holds together; the lock is what the environment must contain."""
 
     lock: Lock
-    warnings: tuple[Warning, ...] = ()
+    warnings: tuple[Notice, ...] = ()
     search: str = "found"
     """`found` by resolvelib, or `complete` when only the complete second decision found it."""
 
@@ -102,7 +102,7 @@ class Refused(NamedTuple):
 
     reasons: tuple[Reason, ...]
     steps: tuple[Step, ...] = ()
-    warnings: tuple[Warning, ...] = ()
+    warnings: tuple[Notice, ...] = ()
 
 
 class Undecided(NamedTuple):

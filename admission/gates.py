@@ -8,7 +8,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from admission.decision import Demand, Reason
 from admission.declaration import Declaration
-from admission.question import ConstraintSet, Core, Member, Question
+from admission.question import ConstraintSet, Core, Question, UnionMember
 from admission.requirement import Origin, Owner, Requirement
 from admission.target import Target
 
@@ -54,7 +54,7 @@ def _judge_core(core: Core, target: Target) -> Iterator[Reason]:
         )
 
 
-def _judge_member(member: Member, constraints: ConstraintSet) -> Iterator[Reason]:
+def _judge_member(member: UnionMember, constraints: ConstraintSet) -> Iterator[Reason]:
     declaration, core, target = member.declaration, constraints.core, constraints.target
     for problem in declaration.problems:
         yield Reason(
@@ -98,14 +98,14 @@ def _addresses(declaration: Declaration) -> Iterator[Reason]:
             )
 
 
-def _gate(member: Member, specifier: str) -> Requirement:
+def _gate(member: UnionMember, specifier: str) -> Requirement:
     declaration = member.declaration
     owner = Owner("plugin", declaration.key)
     origin = Origin(owner, declaration.requires_core_file, declaration.requires_core_line, "requires_hermes")
     return Requirement(name="hermes-agent", origin=origin, specifier=specifier, text=specifier)
 
 
-def _core_misfit(member: Member, core: Core, gate: Requirement) -> Reason:
+def _core_misfit(member: UnionMember, core: Core, gate: Requirement) -> Reason:
     return Reason(
         code="core-version",
         message=f"`{member.declaration.key}` needs the core `{gate.specifier}`, it is {_core(core)}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from admission.assignment import Assignment
-from admission.decision import Warning as Notice
+from admission.decision import Notice
 from admission.question import Question
 from admission.universe import Arc, Universe
 from admission.versions import bits, newest

@@ -33,7 +33,7 @@ class Core(NamedTuple):
         return self.speaks or self.version
 
 
-class Member(NamedTuple):
+class UnionMember(NamedTuple):
     """A plugin that is, or would be, part of the union."""
 
     declaration: Declaration
@@ -63,7 +63,7 @@ class ConstraintSet(NamedTuple):
     """The union: the core, every enabled plugin of every profile, and the candidate."""
 
     core: Core
-    members: tuple[Member, ...]
+    members: tuple[UnionMember, ...]
     """Sorted by key."""
     target: Target
     policy: Policy
@@ -131,4 +131,4 @@ def _digest(value: object) -> str:
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
-__all__ = ["ConstraintSet", "Core", "Member", "Origin", "Policy", "Question", "declaration_digest"]
+__all__ = ["ConstraintSet", "Core", "Origin", "Policy", "Question", "UnionMember", "declaration_digest"]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from packaging.specifiers import SpecifierSet
 
-from admission.complete import Leaf, Verdict, decide_completely, roots_of
+from admission.complete import CompleteAnswer, Leaf, decide_completely, roots_of
 from admission.decision import Available, Demand, Need, Proof, Reason, Refused
 from admission.frontier import with_neighbours
 from admission.question import Question
@@ -21,13 +21,13 @@ class _Core(NamedTuple):
     """A set of roots that cannot hold together."""
 
     roots: tuple[Root, ...]
-    verdict: Verdict
+    verdict: CompleteAnswer
     minimal: bool
     unread: Need | None
     """What must be read to know whether it is minimal."""
 
 
-def refuse(question: Question, universe: Universe, verdict: Verdict, *, search: str) -> Refused | Need:
+def refuse(question: Question, universe: Universe, verdict: CompleteAnswer, *, search: str) -> Refused | Need:
     """Return the refusal of a set that `verdict` calls impossible, with one reason for each independent conflict."""
     reasons: dict[tuple[Root, ...], Reason] = {}
     remaining: tuple[Root, ...] = universe.roots
@@ -45,7 +45,7 @@ def refuse(question: Question, universe: Universe, verdict: Verdict, *, search: 
     return Refused(tuple(reasons[roots] for roots in sorted(reasons)))
 
 
-def _direct(universe: Universe, remaining: Sequence[Root], verdict: Verdict, budget: int) -> Verdict:
+def _direct(universe: Universe, remaining: Sequence[Root], verdict: CompleteAnswer, budget: int) -> CompleteAnswer:
     """Return the verdict on the roots that ask for one package themselves, if they exclude each other.
 
     It must be one that the contradiction takes part in: what needs no chain is the shortest explanation of it.
@@ -59,10 +59,10 @@ def _direct(universe: Universe, remaining: Sequence[Root], verdict: Verdict, bud
     return verdict
 
 
-def _minimised(universe: Universe, verdict: Verdict, budget: int) -> _Core:
+def _minimised(universe: Universe, verdict: CompleteAnswer, budget: int) -> _Core:
     """Drop every root that the contradiction does not need; the core's last, so that they stay where one may choose."""
     roots = roots_of(verdict.leaves)
-    needed: dict[Root, Verdict] = {}
+    needed: dict[Root, CompleteAnswer] = {}
     while len(roots) > 1 and (untried := [root for root in roots if root not in needed]):
         root = min(untried, key=_dropped_first)
         rest = tuple(other for other in roots if other != root)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from admission.decision import Admitted, Demand, Reason, Refused, Step
-from admission.question import Core, Member, Policy, Question, declaration_digest
+from admission.question import Core, Policy, Question, UnionMember, declaration_digest
 from admission.requirement import InvalidRequirementText, Owner, Requirement, parse_requirement, parse_specifier
 from admission.widening import widened
 from lockfiles import Lock
@@ -151,7 +151,7 @@ def _with_line(question: Question, line: Requirement, other: Requirement) -> Que
     return question._replace(constraints=question.constraints._replace(members=members))
 
 
-def _member(member: Member, requirements: tuple[Requirement, ...]) -> Member:
+def _member(member: UnionMember, requirements: tuple[Requirement, ...]) -> UnionMember:
     declaration = member.declaration._replace(requirements=requirements)
     return member._replace(declaration=declaration, digest=declaration_digest(declaration))
 

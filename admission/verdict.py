@@ -17,7 +17,7 @@ from admission.question import Question
 from admission.universe import Universe, Unknown
 
 if TYPE_CHECKING:
-    from admission.complete import Verdict  # the complete decision is imported where a search fails
+    from admission.complete import CompleteAnswer  # the complete decision is imported where a search fails
 
 __all__ = ["Impossible", "Solved", "decide", "solve"]
 
@@ -35,7 +35,7 @@ class Impossible(NamedTuple):
 
     search: str
     """What the search said (`Proof.search`)."""
-    verdict: "Verdict"
+    verdict: "CompleteAnswer"
 
 
 def decide(question: Question, facts: Facts) -> Decision:

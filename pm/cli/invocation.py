@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from pm.cli.arguments import words_again
 from pm.cli.console import Talk
-from pm.index import Terms
-from pm.operations.run import Course, Result, Scene, changing, inspecting, looking, trying
+from pm.index import IndexOptions
+from pm.operations.run import Context, OperationRun, Result, changing, inspecting, looking, trying
 from pm.places import Places, find_places, working_folder
-from pm.verdict.state import Wishes
+from pm.verdict.state import Options
 
 if TYPE_CHECKING:
     from pm.cli.listings import View
@@ -32,28 +32,28 @@ class Call:
         self.talk = Talk(quiet=arguments.quiet or arguments.json, verbose=arguments.verbose)
         self._words = words_again(words)
 
-    def change(self, name: str, argument: str, work: Callable[[Course], Result]) -> int:
+    def change(self, name: str, argument: str, work: Callable[[OperationRun], Result]) -> int:
         """Do what changes something, and show its receipt. A dry run changes nothing, and its receipt is not stored."""
-        course = self._course(name, argument)
-        carry_out = trying if course.operation.dry_run else changing
-        return self.show(carry_out(course, lambda: work(course)))
+        run = self._course(name, argument)
+        carry_out = trying if run.operation.dry_run else changing
+        return self.show(carry_out(run, lambda: work(run)))
 
-    def inspect(self, name: str, work: Callable[[Course], Result], *, argument: str = "") -> int:
+    def inspect(self, name: str, work: Callable[[OperationRun], Result], *, argument: str = "") -> int:
         """Look at what is selected, keep the receipt, and show it. That of a dry run is not stored."""
-        course = self._course(name, argument)
-        carry_out = looking if course.operation.dry_run else inspecting
-        return self.show(carry_out(course, lambda: work(course)))
+        run = self._course(name, argument)
+        carry_out = looking if run.operation.dry_run else inspecting
+        return self.show(carry_out(run, lambda: work(run)))
 
-    def look(self, name: str, argument: str, work: Callable[[Course], Result]) -> Receipt:
+    def look(self, name: str, argument: str, work: Callable[[OperationRun], Result]) -> Receipt:
         """Do what never changes anything, and return its receipt."""
-        course = self._course(name, argument)
-        course.know(dry_run=True)
-        return looking(course, lambda: work(course))
+        run = self._course(name, argument)
+        run.know(dry_run=True)
+        return looking(run, lambda: work(run))
 
-    def wishes(self) -> Wishes:
+    def options(self) -> Options:
         """Return what the operator says for this one operation."""
         said = vars(self.arguments)
-        return Wishes(
+        return Options(
             offline=self.arguments.offline,
             allow_build=tuple(said.get("allow_build", ())),
             allow_prerelease=tuple(said.get("allow_prerelease", ())),
@@ -97,11 +97,11 @@ class Call:
         print(json.dumps(value, indent=2) if self.arguments.json else text())
         return 0
 
-    def _course(self, name: str, argument: str) -> Course:
-        scene = Scene(self.places, os.environ, self.talk.tell, Terms(report=self._progress))
-        course = Course(scene, name, self._words, dry_run=vars(self.arguments).get("dry_run", False))
-        course.know(argument=argument)
-        return course
+    def _course(self, name: str, argument: str) -> OperationRun:
+        context = Context(self.places, os.environ, self.talk.tell, IndexOptions(report=self._progress))
+        run = OperationRun(context, name, self._words, dry_run=vars(self.arguments).get("dry_run", False))
+        run.know(argument=argument)
+        return run
 
     def _progress(self, progress: Progress) -> None:
         self.talk.progress(progress.pages + progress.candidates, progress.waiting)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pm.cli.console import ask, complain, table
 from pm.cli.invocation import Call
 from pm.errors import PmError
-from pm.operations.run import Course, Result
+from pm.operations.run import OperationRun, Result
 
 if TYPE_CHECKING:
     from pm.generations.bundle import Bundle
@@ -27,17 +27,14 @@ _USAGE = 2
 
 def plugins_install(arguments: Namespace, words: Sequence[str]) -> int:
     """Install a plugin; on a terminal ask whether to enable it where nobody said so."""
-    from pm.operations.install import Terms as How
-    from pm.operations.install import install
+    from pm.operations.install import InstallOptions, install
 
     call = Call(arguments, words)
     enable = arguments.enable
     if enable is None:
         enable = arguments.yes or ask(f"enable the plugin of `{arguments.source}` as well?")
-    how = How(enable=bool(enable), force=arguments.force, keep=arguments.keep)
-    return call.change(
-        "install", arguments.source, lambda course: install(course, arguments.source, how, call.wishes())
-    )
+    how = InstallOptions(enable=bool(enable), force=arguments.force, keep=arguments.keep)
+    return call.change("install", arguments.source, lambda run: install(run, arguments.source, how, call.options()))
 
 
 def plugins_remove(arguments: Namespace, words: Sequence[str]) -> int:
@@ -45,7 +42,7 @@ def plugins_remove(arguments: Namespace, words: Sequence[str]) -> int:
     from pm.operations.remove import remove
 
     call = Call(arguments, words)
-    return call.change("remove", arguments.name, lambda course: remove(course, arguments.name, call.wishes()))
+    return call.change("remove", arguments.name, lambda run: remove(run, arguments.name, call.options()))
 
 
 def plugins_enable(arguments: Namespace, words: Sequence[str]) -> int:
@@ -53,14 +50,14 @@ def plugins_enable(arguments: Namespace, words: Sequence[str]) -> int:
     from pm.operations.enable import enable
 
     call = Call(arguments, words)
-    return call.change("enable", arguments.name, lambda course: enable(course, arguments.name, call.wishes()))
+    return call.change("enable", arguments.name, lambda run: enable(run, arguments.name, call.options()))
 
 
 def plugins_disable(arguments: Namespace, words: Sequence[str]) -> int:
     """Switch a plugin off."""
     from pm.operations.remove import disable
 
-    return Call(arguments, words).change("disable", arguments.name, lambda course: disable(course, arguments.name))
+    return Call(arguments, words).change("disable", arguments.name, lambda run: disable(run, arguments.name))
 
 
 def plugins_check(arguments: Namespace, words: Sequence[str]) -> int:
@@ -73,12 +70,12 @@ def plugins_check(arguments: Namespace, words: Sequence[str]) -> int:
     if arguments.replay is not None:
         from pm.operations.replay import replay
 
-        return call.show(call.look("check", "", lambda course: replay(course, arguments.replay)))
+        return call.show(call.look("check", "", lambda run: replay(run, arguments.replay)))
     argument = arguments.names[0] if len(arguments.names) == 1 else ""
 
-    def work(course: Course) -> Result:
-        course.know(strict=arguments.strict)
-        return check(course, arguments.names, call.wishes())
+    def work(run: OperationRun) -> Result:
+        run.know(strict=arguments.strict)
+        return check(run, arguments.names, call.options())
 
     if arguments.names or arguments.patch is not None or arguments.core is not None:
         receipt = call.look("check", argument, work)
@@ -135,7 +132,7 @@ def plugins_validate(arguments: Namespace, words: Sequence[str]) -> int:
     from pm.operations.validate import validate
 
     call = Call(arguments, words)
-    receipt = call.look("validate", arguments.path, lambda course: validate(course, arguments.path, call.wishes()))
+    receipt = call.look("validate", arguments.path, lambda run: validate(run, arguments.path, call.options()))
     if arguments.format == "github" and not arguments.json:
         from pm.receipts.github import github_lines
 
@@ -182,7 +179,7 @@ def pm_init(arguments: Namespace, words: Sequence[str]) -> int:
 
     call = Call(arguments, words)
     bundle = _bundle(arguments) if arguments.bundle is not None else None
-    return call.change("init", "", lambda course: initialise(course, call.wishes(), bundle))
+    return call.change("init", "", lambda run: initialise(run, call.options(), bundle))
 
 
 def _bundle(arguments: Namespace) -> Bundle:
@@ -210,7 +207,7 @@ def pm_bundle(arguments: Namespace, words: Sequence[str]) -> int:
     if fault := fault or unusable(output, force=arguments.force):
         raise _misused("pm bundle", fault)
     order = Order(output, force=arguments.force, offline=arguments.offline)
-    return call.inspect("bundle", lambda course: bundle(course, order), argument=arguments.output)
+    return call.inspect("bundle", lambda run: bundle(run, order), argument=arguments.output)
 
 
 def _misused(verb: str, fault: str) -> SystemExit:
@@ -233,7 +230,7 @@ def pm_repair(arguments: Namespace, words: Sequence[str]) -> int:
     from pm.operations.repair import repair
 
     call = Call(arguments, words)
-    return call.change("repair", "", lambda course: repair(course, call.wishes()))
+    return call.change("repair", "", lambda run: repair(run, call.options()))
 
 
 def pm_rollback(arguments: Namespace, words: Sequence[str]) -> int:
@@ -241,7 +238,7 @@ def pm_rollback(arguments: Namespace, words: Sequence[str]) -> int:
     from pm.operations.rollback import roll_back
 
     number, agreed = arguments.number, arguments.yes
-    return Call(arguments, words).change("rollback", "", lambda course: roll_back(course, number, agreed=agreed))
+    return Call(arguments, words).change("rollback", "", lambda run: roll_back(run, number, agreed=agreed))
 
 
 def pm_gc(arguments: Namespace, words: Sequence[str]) -> int:
@@ -286,9 +283,7 @@ def pm_why(arguments: Namespace, words: Sequence[str]) -> int:
     if arguments.wanted is not None:
         from pm.operations.why_not import why_not
 
-        return call.show(
-            call.look("why", arguments.wanted, lambda course: why_not(course, arguments.wanted, call.wishes()))
-        )
+        return call.show(call.look("why", arguments.wanted, lambda run: why_not(run, arguments.wanted, call.options())))
     try:
         value = why_to_json(_selected(call), arguments.package)
     except UnknownPackage as error:

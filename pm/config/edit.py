@@ -50,7 +50,7 @@ class Set(NamedTuple):
     value: str | tuple[str, ...]
 
 
-Change = Enable | Disable | Remove | Set
+ConfigChange = Enable | Disable | Remove | Set
 SETTINGS = ("pm.core", "pm.python", "pm.indexes", "pm.find_links", "memory.provider", "context.engine")
 
 
@@ -63,7 +63,7 @@ class LockedConfig(NamedTuple):
     """`None` if there is none yet."""
 
 
-def edit_config(path: Path, changes: Sequence[Change]) -> bytes:
+def edit_config(path: Path, changes: Sequence[ConfigChange]) -> bytes:
     """Return the new content of a config; a file that is missing counts as empty. Nothing is written.
 
     Raise `PmError` (`config-unreadable`) if the config cannot be read, or is written in a way that cannot be changed.
@@ -109,7 +109,7 @@ class _Edit(NamedTuple):
 _LISTS = (("plugins", "enabled"), ("plugins", "disabled"))
 
 
-def _edits(change: Change, root: MappingNode) -> Iterator[_Edit]:
+def _edits(change: ConfigChange, root: MappingNode) -> Iterator[_Edit]:
     match change:
         case Set(setting, value):
             yield _setting(setting, value)

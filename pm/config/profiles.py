@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from admission import Problem
-from pm.config.settings import Index, Selection, Settings, unreadable
+from pm.config.settings import IndexSetting, Selection, Settings, unreadable
 from pm.documents.files import text_of
 from pm.documents.parse_cache import remembered, stamp_of
 from pm.errors import PmError
@@ -207,7 +207,7 @@ def _profile(name: str, home: Path, cache_directory: Path | None) -> Profile:
     return Profile(name, home, selection, None, notes)
 
 
-_SHAPE = repr((Selection._fields, Settings._fields, Index._fields, Problem._fields)).encode()
+_SHAPE = repr((Selection._fields, Settings._fields, IndexSetting._fields, Problem._fields)).encode()
 
 
 def _decoded(value: object) -> Selection:
@@ -224,9 +224,9 @@ def _decoded(value: object) -> Selection:
     return Selection(**(fields | {"section": Settings(**settings)}))
 
 
-def _index(row: object) -> Index:
+def _index(row: object) -> IndexSetting:
     url, name, packages, default = _rows(row)
-    return Index(url, name, tuple(_rows(packages)), default)
+    return IndexSetting(url, name, tuple(_rows(packages)), default)
 
 
 def _rows(value: object) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from admission import Problem, canonical_name
-from pm.config.settings import Index, Selection, Settings, unreadable
+from pm.config.settings import IndexSetting, Selection, Settings, unreadable
 from pm.documents.nodes import ListNode, MappingNode, Node, ScalarNode, described, given, truth
 from pm.errors import PmError
 from pm.names import shown
@@ -231,7 +231,7 @@ class _Section:
         self._refuse(node, f"pm.{name}", f"must be one of {', '.join(f'`{word}`' for word in allowed)}")
         return default
 
-    def _indexes(self) -> tuple[Index, ...] | None:
+    def _indexes(self) -> tuple[IndexSetting, ...] | None:
         node = given(self._section, "indexes")
         if node is None:
             return None
@@ -240,15 +240,15 @@ class _Section:
             return None
         return tuple(self._index(item, f"pm.indexes[{position}]") for position, item in enumerate(node.items))
 
-    def _index(self, item: Node, path: str) -> Index:
+    def _index(self, item: Node, path: str) -> IndexSetting:
         if not isinstance(item, MappingNode):
             self._refuse(item, path, "must have `url`, and may have `name`, `packages` and `default`")
-            return Index("")
-        self._note_unknown(item, Index._fields, path)
+            return IndexSetting("")
+        self._note_unknown(item, IndexSetting._fields, path)
         url = self._text_in(item, "url", path)
         if not url:
             self._refuse(item, f"{path}.url", "must be an address")
-        return Index(
+        return IndexSetting(
             url=url,
             name=self._text_in(item, "name", path),
             packages=self._texts(item, "packages", path),

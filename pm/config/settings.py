@@ -6,7 +6,7 @@ from admission import Problem
 from pm.errors import PmError
 
 
-class Index(NamedTuple):
+class IndexSetting(NamedTuple):
     """One entry of `pm.indexes`."""
 
     url: str
@@ -31,7 +31,7 @@ class Settings(NamedTuple):
     keep_generations: int = 3
     audit: str = "off"
     on_unadmitted: str = "warn"
-    indexes: tuple[Index, ...] | None = None
+    indexes: tuple[IndexSetting, ...] | None = None
     """`None` when the section does not say, which is not the same as an empty list: that means folders only."""
     find_links: tuple[str, ...] = ()
 

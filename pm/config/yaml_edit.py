@@ -85,7 +85,7 @@ def drop_key(text: str, path: Path) -> str:
     return document.without(section, section.value.value, positions[0], opening="", empty="{}")
 
 
-class _Entry(NamedTuple):
+class _KeyValue(NamedTuple):
     key: Node
     value: Node
 
@@ -103,27 +103,27 @@ class _Document:
             raise Unreachable
         self._root = root
 
-    def entry(self, path: Path) -> _Entry | None:
+    def entry(self, path: Path) -> _KeyValue | None:
         """Return a key with its value; `None` if there is no such key."""
         section: Node | None = self._root
-        found: _Entry | None = None
+        found: _KeyValue | None = None
         for part in path:
             if not isinstance(section, MappingNode):
                 return None
-            found = next((_Entry(key, value) for key, value in section.value if key.value == part), None)
+            found = next((_KeyValue(key, value) for key, value in section.value if key.value == part), None)
             if found is None:
                 return None
             section = found.value
         return found
 
-    def span(self, entry: _Entry) -> tuple[int, int]:
+    def span(self, entry: _KeyValue) -> tuple[int, int]:
         """Return where a value stands. One that stands before its key is an alias of something else."""
         start, end = entry.value.start_mark.index, entry.value.end_mark.index
         if start < entry.key.end_mark.index:
             raise Unreachable
         return start, end
 
-    def colon(self, entry: _Entry) -> int:
+    def colon(self, entry: _KeyValue) -> int:
         """Return the place behind the colon of a key."""
         match = re.compile(r"\s*:").match(self._text, entry.key.end_mark.index)
         if match is None:
@@ -139,7 +139,7 @@ class _Document:
     def _end_of_part(self, part: Node | tuple[Node, Node]) -> int:
         if isinstance(part, Node):
             return self.end_of(part)
-        entry = _Entry(*part)
+        entry = _KeyValue(*part)
         is_elsewhere = entry.value.start_mark.index < entry.key.end_mark.index
         if is_elsewhere:
             return self._line_end(entry.key.end_mark.index)
@@ -165,7 +165,7 @@ class _Document:
         block = self._block(name, value, " " * first.start_mark.column)
         return self.with_line_after(self.end_of(section.value), block)
 
-    def with_first_item(self, entry: _Entry, item: str) -> str:
+    def with_first_item(self, entry: _KeyValue, item: str) -> str:
         """Return the text with an item under a key that has no value."""
         section = next((part for part in self._sections() if any(key is entry.key for key, _ in part.value)), None)
         if section is None or section.flow_style:
@@ -178,7 +178,9 @@ class _Document:
         end = self._line_end(place)
         return _spliced(self._text, end, end, f"\n{line}")
 
-    def without(self, entry: _Entry, parts: list[tuple[Node, Node]], position: int, *, opening: str, empty: str) -> str:
+    def without(
+        self, entry: _KeyValue, parts: list[tuple[Node, Node]], position: int, *, opening: str, empty: str
+    ) -> str:
         """Return the text without one part of a list or mapping; the last one leaves an empty one behind."""
         start, _ = self.span(entry)
         if isinstance(entry.value, CollectionNode) and entry.value.flow_style:

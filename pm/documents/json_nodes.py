@@ -31,7 +31,7 @@ def read_json(text: str, file: str) -> Document:
         return Document(None, (_too_deep(file),))
     except ValueError as error:
         return Document(None, (Problem("invalid-declaration", f"this is not JSON: {error}", file),))
-    return _Walk(text, file).document()
+    return _JsonWalk(text, file).document()
 
 
 def _refuse_constant(name: str) -> None:
@@ -43,7 +43,7 @@ def _too_deep(file: str) -> Problem:
     return Problem("invalid-declaration", f"the file is nested deeper than {DEEPEST} levels", file)
 
 
-class _Walk:
+class _JsonWalk:
     """Goes over a text that is known to be JSON, which is why nothing here can fail but the depth."""
 
     def __init__(self, text: str, file: str) -> None:

@@ -7,32 +7,32 @@ from contextlib import suppress
 from typing import NamedTuple
 
 
-class Place(NamedTuple):
+class TomlPosition(NamedTuple):
     """Where something stands; both are 1-based."""
 
     line: int
     column: int
 
 
-class Places(NamedTuple):
+class TomlPositions(NamedTuple):
     """All places of a text, by path: `("project", "dependencies", "0")`."""
 
-    found: dict[tuple[str, ...], Place]
-    duplicates: tuple[tuple[tuple[str, ...], Place, Place], ...]
+    found: dict[tuple[str, ...], TomlPosition]
+    duplicates: tuple[tuple[tuple[str, ...], TomlPosition, TomlPosition], ...]
     """Paths that are given twice, with both places."""
 
-    def of(self, *path: str) -> Place:
+    def of(self, *path: str) -> TomlPosition:
         """Return a place; line 0 when it is unknown."""
-        return self.found.get(path, Place(0, 0))
+        return self.found.get(path, TomlPosition(0, 0))
 
 
-def toml_places(text: str) -> Places:
+def toml_places(text: str) -> TomlPositions:
     """Return the places of a text. In a text that is not TOML, those up to the fault."""
-    walk = _Walk(text)
+    walk = _TomlWalk(text)
     # The text may be no TOML, or too deep. What was found stands: `tomllib` is the judge.
     with suppress(_Lost, RecursionError):
         walk.document()
-    return Places(walk.found, tuple(walk.duplicates))
+    return TomlPositions(walk.found, tuple(walk.duplicates))
 
 
 class _Lost(ValueError):
@@ -51,12 +51,12 @@ _STRING = re.compile(
 _SCALAR = re.compile(r"[^\s,#\]}](?:[^,#\]}\n]*[^\s,#\]}])?")
 
 
-class _Walk:
+class _TomlWalk:
     """Steps over a text from one key to the next. Values matter only for where they end."""
 
     def __init__(self, text: str) -> None:
-        self.found: dict[tuple[str, ...], Place] = {}
-        self.duplicates: list[tuple[tuple[str, ...], Place, Place]] = []
+        self.found: dict[tuple[str, ...], TomlPosition] = {}
+        self.duplicates: list[tuple[tuple[str, ...], TomlPosition, TomlPosition]] = []
         self._text = text
         self._at = 0
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -175,9 +175,9 @@ class _Walk:
         self._at = match.end() if match else self._at
         return True
 
-    def _place(self) -> Place:
+    def _place(self) -> TomlPosition:
         line = bisect_right(self._starts, self._at)
-        return Place(line, self._at - self._starts[line - 1] + 1)
+        return TomlPosition(line, self._at - self._starts[line - 1] + 1)
 
 
 def _string_value(quoted: str) -> str:

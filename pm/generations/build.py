@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from admission import Policy, Problem, Refused
 from lockfiles import Lock, pylock
-from pm.config.edit import Change, edit_config, locked_config
+from pm.config.edit import ConfigChange, edit_config, locked_config
 from pm.config.profiles import read_selection
 from pm.config.settings import Selection
 from pm.errors import PmError
@@ -32,7 +32,7 @@ from pm.generations.records import Member, Record, pointer_to_json, record_to_js
 from pm.generations.transaction import Replacement, commit, digest
 from pm.host.core import HostedCore, core_to_json, keep_core
 from pm.host.interpreter import Interpreter
-from pm.index import Index
+from pm.index import IndexClient
 from pm.index.package_sources import Sources
 from pm.places import Places
 from pm.receipts.receipt import time_text
@@ -45,7 +45,7 @@ class Ingredients(NamedTuple):
     interpreter: Interpreter
     sources: Sources | None
     """`None`: from uv's cache alone."""
-    client: Index | None
+    client: IndexClient | None
     """Gives the wheels that the lock names by path; `None`: they are in the state already."""
 
 
@@ -67,7 +67,7 @@ class Prepared(NamedTuple):
 class Edits(NamedTuple):
     """What is committed together with the pointer."""
 
-    configs: Mapping[Path, tuple[Change, ...]] = {}
+    configs: Mapping[Path, tuple[ConfigChange, ...]] = {}
     """Home → how its config is edited."""
     trees: tuple[Replacement, ...] = ()
     decided_on: Mapping[Path, Selection] = {}

@@ -16,7 +16,7 @@ from pm.inside import FILE, MODULE
 
 if TYPE_CHECKING:
     from pm.host.interpreter import Interpreter
-    from pm.index import Index
+    from pm.index import IndexClient
     from pm.places import Places
 
 _FOLDER = "folder"
@@ -43,7 +43,7 @@ class Foreseen(NamedTuple):
     """Pins whose contents nobody could tell, sorted: only the check after the build will judge them."""
 
 
-def faults_of(lock: Lock, index: "Index", *, interpreter: "Interpreter", places: "Places") -> Foreseen:
+def faults_of(lock: Lock, index: "IndexClient", *, interpreter: "Interpreter", places: "Places") -> Foreseen:
     """Return the faults that an environment built from a lock will have.
 
     A wheel that was never looked into is asked for, in part; offline it stays unknown. Raise `PmError` as
@@ -55,7 +55,7 @@ def faults_of(lock: Lock, index: "Index", *, interpreter: "Interpreter", places:
 
 
 def telling_files(
-    lock: Lock, index: "Index", *, interpreter: "Interpreter", places: "Places"
+    lock: Lock, index: "IndexClient", *, interpreter: "Interpreter", places: "Places"
 ) -> tuple[dict[str, WheelContents], frozenset[str]]:
     """Return of the distributions that faults name what tells of these, and the standard modules that count there.
 

@@ -10,7 +10,7 @@ from pm.places import Places
 from pm.system.files import disk_error
 
 
-class Admitted(NamedTuple):
+class AdmittedMember(NamedTuple):
     """One plugin that the selected generation was made for."""
 
     key: str
@@ -28,7 +28,7 @@ class Pointer(NamedTuple):
     """Of its environment."""
     core: str
     """The core's name and version, `hermes-agent==0.19.0`."""
-    admitted: tuple[Admitted, ...]
+    admitted: tuple[AdmittedMember, ...]
     site_packages_stamp: str
     core_path: tuple[str, ...] = ()
     """Folders of a core that is a project and not installed: they go on the path."""
@@ -84,7 +84,7 @@ def _pointer(value: Mapping[str, Any], places: Places) -> Pointer:
         core=str(value["core"]),
         core_path=tuple(map(str, value.get("core_path", ()))),
         admitted=tuple(
-            Admitted(row["key"], tuple(row["profiles"]), row["root"], row["declaration_digest"])
+            AdmittedMember(row["key"], tuple(row["profiles"]), row["root"], row["declaration_digest"])
             for row in value["admitted"]
         ),
         site_packages_stamp=str(value["site_packages_stamp"]),

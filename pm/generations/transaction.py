@@ -43,7 +43,7 @@ class Replacement(NamedTuple):
     """The digest that a file had when this was decided; another one now is `config-changed`; empty for no file."""
 
 
-class _Entry(NamedTuple):
+class _JournalEntry(NamedTuple):
     """One replacement as the journal holds it."""
 
     path: str
@@ -77,7 +77,7 @@ def commit(places: Places, replacements: Sequence[Replacement], pointer: bytes |
     if after == before:
         # an equal pointer could not tell whether it was written: the journal itself says so then
         pointer = after = None
-    entries: list[_Entry] = []
+    entries: list[_JournalEntry] = []
     try:
         for replacement in replacements:
             _stage(replacement, entries)
@@ -164,7 +164,7 @@ def _is_done(places: Places) -> bool:
     return outcome == "finished" or (isinstance(journal, dict) and _is_committed(places, journal))
 
 
-def _withdraw(places: Places, entries: Iterable[_Entry]) -> None:
+def _withdraw(places: Places, entries: Iterable[_JournalEntry]) -> None:
     """Remove what was staged for a transaction that did not begin."""
     with contextlib.suppress(OSError):  # why it did not begin is what matters, and the next change sweeps the rest
         places.journal.unlink(missing_ok=True)
@@ -188,7 +188,7 @@ def digest(content: bytes) -> str:
 # -- staging
 
 
-def _stage(replacement: Replacement, entries: list[_Entry]) -> None:
+def _stage(replacement: Replacement, entries: list[_JournalEntry]) -> None:
     """Put the new content beside its place, and add an entry that says how to go there and back."""
     path = replacement.path
     is_file = replacement.content is not None or (replacement.tree is None and path.is_file())
@@ -218,7 +218,7 @@ def _stage(replacement: Replacement, entries: list[_Entry]) -> None:
         if isinstance(error, OSError):
             raise disk_error(error, path) from error
         raise
-    entries.append(_Entry(str(path), "file" if is_file else "tree", before, after, str(staged), str(kept)))
+    entries.append(_JournalEntry(str(path), "file" if is_file else "tree", before, after, str(staged), str(kept)))
 
 
 def _inode(path: Path) -> str:
@@ -230,7 +230,7 @@ def _inode(path: Path) -> str:
     return f"inode:{status.st_ino}"
 
 
-def _state(entry: _Entry) -> str:
+def _state(entry: _JournalEntry) -> str:
     path = Path(entry.path)
     return digest_file(path) if entry.kind == "file" else _inode(path)
 
@@ -238,7 +238,7 @@ def _state(entry: _Entry) -> str:
 # -- applying and undoing
 
 
-def _apply(entries: Sequence[_Entry]) -> None:
+def _apply(entries: Sequence[_JournalEntry]) -> None:
     """Change each place; what it held is safely beside it before, since a disk keeps changes in the order it likes."""
     files = [entry for entry in entries if entry.kind == "file" and entry.before and entry.after]
     others = [entry for entry in entries if entry.before and entry not in files]
@@ -268,13 +268,13 @@ def _keep(path: Path, kept: Path) -> None:
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
-def _is_ours(entry: _Entry) -> bool:
+def _is_ours(entry: _JournalEntry) -> bool:
     """Return whether a path is as it was before, as it shall be, or on the way between."""
     state = _state(entry)
     return state in (entry.before, entry.after) or (not state and Path(entry.kept).exists())
 
 
-def _undo(entry: _Entry) -> None:
+def _undo(entry: _JournalEntry) -> None:
     path, staged, kept = Path(entry.path), Path(entry.staged), Path(entry.kept)
     state = _state(entry)
     if state == entry.before:
@@ -296,7 +296,7 @@ def _discard(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _sync_parents(entries: Iterable[_Entry]) -> None:
+def _sync_parents(entries: Iterable[_JournalEntry]) -> None:
     for parent in sorted({Path(entry.path).parent for entry in entries}):
         with contextlib.suppress(FileNotFoundError):
             sync_folder(parent)
@@ -314,11 +314,13 @@ def _read_journal(places: Places) -> object:
     return content
 
 
-def _entries_of(journal: object) -> list[_Entry] | None:
+def _entries_of(journal: object) -> list[_JournalEntry] | None:
     if not isinstance(journal, dict) or journal.get("schema") != SCHEMA:
         return None
     try:
-        return [_Entry(**{name: str(value) for name, value in entry.items()}) for entry in journal["replacements"]]
+        return [
+            _JournalEntry(**{name: str(value) for name, value in entry.items()}) for entry in journal["replacements"]
+        ]
     except (KeyError, TypeError, AttributeError):
         return None
 

@@ -21,7 +21,7 @@ from lockfiles import Artifact, Edge, Pin, sidecar
 from lockfiles.graph import requirement_of
 from pm.documents.files import PROJECT_FILE, Content, Fetch
 from pm.errors import PmError
-from pm.index import Index
+from pm.index import IndexClient
 from pm.index.folders import place_in_state, sha256_of
 from pm.names import EMBEDDED_NAME, HOST_NAME
 from pm.places import Places
@@ -79,7 +79,9 @@ def is_project(setting: str) -> bool:
     return setting.startswith(("/", ".", "~")) or "/" in setting.partition("@")[0]
 
 
-def find_core(setting: str, places: Places, target: Target, index: Index, *, recorded: Mapping[str, Any]) -> HostedCore:
+def find_core(
+    setting: str, places: Places, target: Target, index: IndexClient, *, recorded: Mapping[str, Any]
+) -> HostedCore:
     """Return the core of a setting. A release range stays at the recorded version: only an update moves the core.
 
     A project's files may change, so they are looked at each time. Nothing is written outside of the cache.
@@ -94,7 +96,7 @@ def find_core(setting: str, places: Places, target: Target, index: Index, *, rec
     return _release(setting, places, target, index)
 
 
-def newer_cores(hosted: HostedCore, index: Index, count: int) -> tuple[Core, ...]:
+def newer_cores(hosted: HostedCore, index: IndexClient, count: int) -> tuple[Core, ...]:
     """Return the newest releases of a released core that are newer than it and usable, the newest first.
 
     Raise `PmError` as `find_core` does.
@@ -244,7 +246,7 @@ def _embedded(places: Places, target: Target) -> HostedCore:
 # -- a release
 
 
-def _release(setting: str, places: Places, target: Target, index: Index) -> HostedCore:
+def _release(setting: str, places: Places, target: Target, index: IndexClient) -> HostedCore:
     from pm.plugins.bundled import read_bundled
 
     wanted = _wanted(setting)
@@ -279,7 +281,7 @@ def _wanted(setting: str) -> Requirement:
     return wanted
 
 
-def _newest(wanted: Requirement, target: Target, index: Index) -> str:
+def _newest(wanted: Requirement, target: Target, index: IndexClient) -> str:
     """Return the version that a setting means: the newest, unless it names a pre-release no pre-release."""
     from packaging.specifiers import SpecifierSet
 
@@ -324,7 +326,7 @@ def _unusable(wanted: Requirement, target: Target, package: "PackageSets", mask:
     return PmError(exclusion.code, text, hint=hint, key="pm.core")
 
 
-def _known_candidate(name: str, version: str, index: Index) -> Candidate:
+def _known_candidate(name: str, version: str, index: IndexClient) -> Candidate:
     candidate = index.facts.candidate(name, version)
     if candidate is None:
         candidate = index.fetch(Need(candidates=((name, version),))).candidate(name, version)

@@ -81,23 +81,23 @@ def read_project_core(folder: Path, extras: Iterable[str], target: Target, fetch
     if document is None:
         raise _faults(folder, read.problems)
     project = _Project(document, fetch, read.name, read.version)
-    wishes = _Wishes(project, canonical_name(read.name), read.texts)
-    chosen = wishes.chosen(folder, extras)
-    locked = preferred_versions(fetch, frozenset({HOST_NAME, wishes.own}))
+    options = _Wishes(project, canonical_name(read.name), read.texts)
+    chosen = options.chosen(folder, extras)
+    locked = preferred_versions(fetch, frozenset({HOST_NAME, options.own}))
     version, speaks = project.version(), project.speaks()
-    problems = (*map(_of_a_core, read.problems), *project.problems, *wishes.problems(chosen))
+    problems = (*map(_of_a_core, read.problems), *project.problems, *options.problems(chosen))
     if problems or isinstance(locked, Problem):
         raise _faults(folder, (*problems, locked) if isinstance(locked, Problem) else problems)
     core = Core(
-        name=wishes.own,
+        name=options.own,
         version=version,
-        requirements=wishes.requirements(chosen),
+        requirements=options.requirements(chosen),
         requires_python=read.requires_python,
-        preferences=dict(sorted((exact_pins(wishes.pins(target)) | locked).items())),
+        preferences=dict(sorted((exact_pins(options.pins(target)) | locked).items())),
         speaks=speaks,
         extras=tuple(sorted(extras)),
     )
-    notes = (note for note in (*read.notes, *wishes.notes()) if note.code != "optional-dependencies-not-installed")
+    notes = (note for note in (*read.notes, *options.notes()) if note.code != "optional-dependencies-not-installed")
     return ProjectCore(core, tuple(note._replace(file=str(folder / note.file)) for note in notes))
 
 

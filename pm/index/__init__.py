@@ -10,7 +10,7 @@ with open_index(cache, target, sources, terms) as index:
         decision = decide(question, index.facts)
 """
 
-from pm.index.client import FRESH, Index, Terms, open_index
+from pm.index.client import FRESH, IndexClient, IndexOptions, open_index
 from pm.index.limits import Limits
 
-__all__ = ["FRESH", "Index", "Limits", "Terms", "open_index"]
+__all__ = ["FRESH", "IndexClient", "IndexOptions", "Limits", "open_index"]

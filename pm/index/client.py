@@ -1,4 +1,4 @@
-"""`Index`: what is known of the sources for one target, and how more becomes known."""
+"""`IndexClient`: what is known of the sources for one target, and how more becomes known."""
 
 import hashlib
 import itertools
@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from admission import Facts, Need, Question, Target
-from admission import Warning as Notice
+from admission import Facts, Need, Notice, Question, Target
 from lockfiles import Lock, Pin
 from pm.errors import PmError
 from pm.index.contents import WheelContents, load_contents
@@ -32,7 +31,7 @@ _LATER = 60
 _SHOWN = 10
 
 
-class Terms(NamedTuple):
+class IndexOptions(NamedTuple):
     """On which terms the sources are used."""
 
     offline: bool = False
@@ -45,15 +44,15 @@ class Terms(NamedTuple):
     """Told of every answer, in the thread that calls `fetch`."""
 
 
-def open_index(cache: Path, target: Target, sources: Sources, terms: Terms | None = None) -> "Index":
+def open_index(cache: Path, target: Target, sources: Sources, terms: IndexOptions | None = None) -> "IndexClient":
     """Open what the cache knows of the sources for a target. Nothing is asked before `fetch` or `refresh`."""
-    return Index(cache, target, sources, terms or Terms())
+    return IndexClient(cache, target, sources, terms or IndexOptions())
 
 
-class Index:
+class IndexClient:
     """The sources as one target sees them."""
 
-    def __init__(self, cache: Path, target: Target, sources: Sources, terms: Terms) -> None:
+    def __init__(self, cache: Path, target: Target, sources: Sources, terms: IndexOptions) -> None:
         self.warnings: list[Notice] = []
         self._cache = cache
         self._target = target

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lockfiles import Pin
 from pm.errors import PmError
-from pm.index.client import Terms
+from pm.index.client import IndexOptions
 from pm.index.folders import sha256_of
 from pm.index.package_sources import Sources
 
@@ -40,7 +40,7 @@ def kept_file(cache: Path, pin: Pin) -> Path:
     return cache / "wheels" / pin.artifact.sha256 / pin.artifact.filename
 
 
-def fetch(pins: Iterable[Pin], cache: Path, sources: Sources, terms: Terms) -> None:
+def fetch(pins: Iterable[Pin], cache: Path, sources: Sources, terms: IndexOptions) -> None:
     """Fetch the wheels of pins into the cache, each verified; those that came stay there if one of them fails.
 
     Raise `PmError` (`index-unreachable`, `tls`, `unauthorized`, `hash-mismatch`, `no-space`, `not-writable`).

@@ -76,27 +76,27 @@ class Guesses:
         """Want what a candidate asks for, instead of what another version of it asked for before."""
         extras = {
             extra
-            for wishes in self._wishes.get(candidate.name, {}).values()
-            for wish in wishes
+            for options in self._wishes.get(candidate.name, {}).values()
+            for wish in options
             for extra in wish.extras
         }
-        wishes = tuple(
+        options = tuple(
             Wish(edge.name, edge.specifier, edge.extras)
             for edge in candidate.requires
             if not edge.extra or edge.extra in extras
         )
         before = self._followed.get(candidate.name)
-        if wishes == before or self._turns[candidate.name] >= _MOST_TURNS:
+        if options == before or self._turns[candidate.name] >= _MOST_TURNS:
             return
         self._turns[candidate.name] += 1
         for wish in before or ():
             self._wishes[wish.name].pop(candidate.name, None)
-        self._followed[candidate.name] = wishes
-        self._want(candidate.name, wishes)
+        self._followed[candidate.name] = options
+        self._want(candidate.name, options)
 
-    def _want(self, origin: str, wishes: tuple[Wish, ...]) -> None:
+    def _want(self, origin: str, options: tuple[Wish, ...]) -> None:
         by_name: dict[str, tuple[Wish, ...]] = {}
-        for wish in wishes:
+        for wish in options:
             by_name[wish.name] = (*by_name.get(wish.name, ()), wish)
         for name, wanted in by_name.items():
             self._wishes.setdefault(name, {})[origin] = wanted
@@ -106,7 +106,7 @@ class Guesses:
         """Return the newest version that everybody seen so far lets in, a preferred one first."""
         if name in self._decided:
             return self._decided[name]
-        wanted = {wish.specifier for wishes in self._wishes.get(name, {}).values() for wish in wishes}
+        wanted = {wish.specifier for options in self._wishes.get(name, {}).values() for wish in options}
         usable = [version for position, version in enumerate(page.versions) if position not in page.excluded]
         preferred = self._preferred.get(name)
         best = _newest(usable, {*wanted, preferred}) if preferred else None

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from admission import Warning as Notice
+from admission import Notice
 from pm.errors import PmError
 from pm.redaction import redact, without_credentials
 

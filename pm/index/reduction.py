@@ -123,7 +123,7 @@ def _wheel_key(rank: int, build: str, filename: str) -> _WheelKey:
     return (-rank, int(number) if number else -1, letters, filename)
 
 
-class _Files:
+class _VersionFiles:
     """The files of one version, while a page is read."""
 
     __slots__ = ("best", "foreign", "refused_pythons", "sdist", "yanked", "yanked_sdist")
@@ -165,7 +165,7 @@ class _Gathered:
     """The files of one package by the text of their version, while a page is read."""
 
     def __init__(self, name: str, fit: Fit) -> None:
-        self.by_text: dict[str, _Files] = {}
+        self.by_text: dict[str, _VersionFiles] = {}
         self.usable_heads: set[str] = set()
         """`name-version` of the wheels that the target can use."""
         self._fit = fit
@@ -224,10 +224,10 @@ class _Gathered:
         self._files(version).refused_pythons.add(requires_python)
         return True
 
-    def _files(self, version: str) -> _Files:
+    def _files(self, version: str) -> _VersionFiles:
         files = self.by_text.get(version)
         if files is None:
-            files = self.by_text[version] = _Files()
+            files = self.by_text[version] = _VersionFiles()
         return files
 
 
@@ -235,9 +235,9 @@ def _is_yanked(file: RawFile) -> bool:
     return bool(file.get("yanked"))
 
 
-def _by_version(by_text: Mapping[str, _Files]) -> dict[Version, tuple[str, _Files]]:
+def _by_version(by_text: Mapping[str, _VersionFiles]) -> dict[Version, tuple[str, _VersionFiles]]:
     """Bring together the spellings of one version (`1.0`, `1.0.0`); the one with the best file stays."""
-    by_version: dict[Version, tuple[str, _Files]] = {}
+    by_version: dict[Version, tuple[str, _VersionFiles]] = {}
     for text, files in by_text.items():
         try:
             version = Version(text)
@@ -248,9 +248,9 @@ def _by_version(by_text: Mapping[str, _Files]) -> dict[Version, tuple[str, _File
     return by_version
 
 
-def _joined(one: tuple[str, _Files], other: tuple[str, _Files]) -> tuple[str, _Files]:
+def _joined(one: tuple[str, _VersionFiles], other: tuple[str, _VersionFiles]) -> tuple[str, _VersionFiles]:
     (text, files), (_, others) = sorted((one, other), key=lambda pair: (_standing(pair[1]), pair[0]), reverse=True)
-    joined = _Files()
+    joined = _VersionFiles()
     joined.best = files.best or others.best
     joined.yanked = files.yanked or others.yanked
     joined.sdist = files.sdist or others.sdist
@@ -260,13 +260,13 @@ def _joined(one: tuple[str, _Files], other: tuple[str, _Files]) -> tuple[str, _F
     return text, joined
 
 
-def _standing(files: _Files) -> tuple[int, _WheelKey]:
+def _standing(files: _VersionFiles) -> tuple[int, _WheelKey]:
     """Return a key by which the spelling with the best file is the largest."""
     best = files.best or files.yanked
     return (3 if files.best else 2 if files.yanked else 1 if files.sdist else 0), best[0] if best else _NO_WHEEL
 
 
-def _reduced(versions: list[tuple[str, _Files]]) -> Reduced:
+def _reduced(versions: list[tuple[str, _VersionFiles]]) -> Reduced:
     excluded: dict[int, Exclusion] = {}
     consented: dict[int, Exclusion | None] = {}
     chosen: dict[int, ListedFile] = {}
@@ -294,7 +294,7 @@ def _reduced(versions: list[tuple[str, _Files]]) -> Reduced:
     )
 
 
-def _exclusion(files: _Files) -> Exclusion:
+def _exclusion(files: _VersionFiles) -> Exclusion:
     """Say why no wheel of a version is usable; `Requires-Python` first if it alone shuts the target out."""
     if files.foreign:
         return Exclusion("no-wheel", _compact(files.foreign))

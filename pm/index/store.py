@@ -88,7 +88,7 @@ class Entry:
         )
 
 
-class _Place(NamedTuple):
+class _RowPlace(NamedTuple):
     """Where the rows of one package stand in a file."""
 
     at: int
@@ -129,10 +129,10 @@ class Loaded:
         """Return what is known of a package; `None` also if it is damaged."""
         if name not in self._entries:
             place = self._places.get(name)
-            self._entries[name] = None if place is None else self._entry(name, _Place(*place))
+            self._entries[name] = None if place is None else self._entry(name, _RowPlace(*place))
         return self._entries[name]
 
-    def _entry(self, name: str, place: _Place) -> Entry | None:
+    def _entry(self, name: str, place: _RowPlace) -> Entry | None:
         rows = self._facts[place.start : place.start + place.length]
         if zlib.crc32(rows) != place.checksum:
             return None
@@ -190,7 +190,7 @@ def save(path: Path, key: str, entries: Iterable[Entry]) -> None:
 
 def _content(key: str, entries: list[Entry]) -> list[bytes]:
     facts: list[bytes] = []
-    places: dict[str, _Place] = {}
+    places: dict[str, _RowPlace] = {}
     start = listing_start = 0
     for entry in entries:
         candidates = b"".join(
@@ -198,7 +198,7 @@ def _content(key: str, entries: list[Entry]) -> list[bytes]:
         )
         rows = entry.page_row + candidates
         listing = entry.listing_row
-        places[entry.name] = _Place(
+        places[entry.name] = _RowPlace(
             at=entry.at,
             signature=entry.signature,
             start=start,

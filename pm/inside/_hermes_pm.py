@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-__all__ = ["Change", "Lease", "RestartRequired", "Status", "changed", "gone", "lease", "restart_required", "status"]
+__all__ = ["Changed", "Lease", "RestartRequired", "Status", "changed", "gone", "lease", "restart_required", "status"]
 
 # Scripts open the descriptors 3 to 9 by their number, which would silently close a lease that lies there.
 _LOWEST_DESCRIPTOR = 10
@@ -22,7 +22,7 @@ _PYTHON = "python"
 _NOT_A_GENERATION = "this process does not run in a generation"
 
 
-class Change(NamedTuple):
+class Changed(NamedTuple):
     """A distribution that is another one in the selected generation, or is not part of it."""
 
     name: str
@@ -44,7 +44,7 @@ class RestartRequired(NamedTuple):
     """Whether a process must be started again before it may use the selected generation."""
 
     required: bool
-    reasons: tuple[Change, ...] = ()
+    reasons: tuple[Changed, ...] = ()
     """What it has imported from and would find changed or gone; by name, the interpreter last."""
     note: str = ""
     """Why that cannot be told, or what else is wrong."""
@@ -125,7 +125,7 @@ def lease() -> Lease:
 # -- the rule, which the manager shares
 
 
-def changed(site: str, other: str) -> tuple[Change, ...]:
+def changed(site: str, other: str) -> tuple[Changed, ...]:
     """Return what is another distribution in other site-packages, or is gone there; by name, the interpreter last.
 
     What is only there is no change. Raise `OSError` if one of the folders cannot be listed.
@@ -138,16 +138,16 @@ def gone(environment: int) -> str:
     return f"the environment of generation {environment} is gone"
 
 
-def _changes(site: str, other: str) -> Iterator[tuple[Change, str]]:
+def _changes(site: str, other: str) -> Iterator[tuple[Changed, str]]:
     """Yield each change with the distribution's folder in the first of the site-packages; empty for the interpreter."""
     there = _distributions(other)
     for name, (version, info) in sorted(_distributions(site).items()):
         new, new_info = there.get(name, ("", ""))
         if version != new or not _same_modules(f"{site}/{info}/RECORD", f"{other}/{new_info}/RECORD"):
-            yield Change(name, version, new), info
+            yield Changed(name, version, new), info
     before, after = _python(site), _python(other)
     if before and after and before != after:
-        yield Change(_PYTHON, before, after), ""
+        yield Changed(_PYTHON, before, after), ""
 
 
 def _distributions(site: str) -> dict[str, tuple[str, str]]:
@@ -199,7 +199,7 @@ def _read(path: str) -> bytes | None:
 # -- where this is
 
 
-class _Place(NamedTuple):
+class _Location(NamedTuple):
     """The environment that this file lies in."""
 
     state: str
@@ -208,16 +208,16 @@ class _Place(NamedTuple):
     site: str
 
 
-def _place() -> _Place | None:
+def _place() -> _Location | None:
     """Return where this file lies; `None` if that is not in a generation."""
     site = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - as above
     state, generations, number, *rest = ["", "", "", *site.rsplit("/", 5)][-6:]
     if generations != "generations" or not number.isdecimal() or rest[-1:] != ["site-packages"]:
         return None
-    return _Place(state, int(number), f"{state}/generations/{number}", site)
+    return _Location(state, int(number), f"{state}/generations/{number}", site)
 
 
-def _generation(place: _Place) -> int:
+def _generation(place: _Location) -> int:
     """Return the generation that the process was started in, as `hermes run` says; else that of the environment."""
     number = os.environ.get("HERMES_PM_GENERATION", "")
     # a process that runs in another generation passes on both variables
@@ -242,7 +242,7 @@ class _Pointer(NamedTuple):
     admitted: tuple[str, ...]
 
 
-def _look(place: _Place) -> tuple[_Pointer | None, RestartRequired]:
+def _look(place: _Location) -> tuple[_Pointer | None, RestartRequired]:
     """Return what is selected, and whether it takes a new start; from one moment, whatever is selected meanwhile."""
     while True:
         content = _read(f"{place.state}/pointer.json")
@@ -270,7 +270,7 @@ def _pointer(content: bytes) -> _Pointer | None:
         return None
 
 
-def _compared(place: _Place, pointer: _Pointer) -> RestartRequired:
+def _compared(place: _Location, pointer: _Pointer) -> RestartRequired:
     if pointer.environment == place.environment:
         return RestartRequired(required=False)
     other = _site_packages(f"{place.state}/generations/{pointer.environment}")
@@ -342,7 +342,7 @@ _taken: list[int] = []
 """The descriptor that this process took itself."""
 
 
-def _held(place: _Place) -> bool:
+def _held(place: _Location) -> bool:
     """Return once a descriptor of this process holds a lease; say whether that came with the start.
 
     Raise `OSError`, and `ImportError` where the system has no such locks.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pm.errors import PmError
-from pm.generations.pointer import Admitted, Pointer
+from pm.generations.pointer import AdmittedMember, Pointer
 from pm.places import Places
 from pm.system.files import read_json, write_json
 from pm.system.stamps import code_stamps, inputs, plugin_files, stamps
@@ -152,7 +152,7 @@ def _standing(pointer: Pointer, rules: "Rules") -> dict[str, list[str]]:
     return standing
 
 
-def _declares_the_same(row: Admitted, rules: "Rules") -> bool:
+def _declares_the_same(row: AdmittedMember, rules: "Rules") -> bool:
     from admission import declaration_digest
     from pm.plugins.declaration_cache import read_declaration_cached
 

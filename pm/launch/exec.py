@@ -145,8 +145,8 @@ class _Scene(NamedTuple):
     tell: Callable[[str], None]
 
 
-def _start(command: Sequence[str], scene: _Scene, *, safe: bool) -> NoReturn:
-    places, pointer, environ, tell = scene
+def _start(command: Sequence[str], context: _Scene, *, safe: bool) -> NoReturn:
+    places, pointer, environ, tell = context
     for line in _oddities(places, pointer):
         tell(line)
     found = Unadmitted() if safe else unadmitted(places, pointer, environ)

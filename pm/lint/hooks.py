@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from admission import Problem
 from pm.documents.nodes import ListNode, MappingNode, ScalarNode, given
-from pm.lint.python_files import Source, imported_names, last_name, subclasses
+from pm.lint.python_files import PythonFile, imported_names, last_name, subclasses
 from pm.names import shown
 
 LISTS = ("hooks", "provides_hooks")
@@ -42,7 +42,7 @@ manifests list as hooks."""
 KNOWN = HOST_HOOKS | PROVIDER_HOOKS
 
 
-def hook_findings(manifest: MappingNode, file: str, source: Source, loaded: Sequence[str]) -> Iterator[Problem]:
+def hook_findings(manifest: MappingNode, file: str, source: PythonFile, loaded: Sequence[str]) -> Iterator[Problem]:
     """Yield what is wrong with the hooks that a manifest lists.
 
     `loaded` are the files that the host loads. Where hooks may come from somebody else's package, or under a name that
@@ -102,11 +102,11 @@ def _written(trees: Iterable[ast.Module]) -> set[str]:
     return found
 
 
-def _comes_from_elsewhere(source: Source, loaded: Iterable[str]) -> bool:
+def _comes_from_elsewhere(source: PythonFile, loaded: Iterable[str]) -> bool:
     return any(_cannot_be_told(source, source.trees[file]) for file in loaded if file in source.trees)
 
 
-def _cannot_be_told(source: Source, tree: ast.Module) -> bool:
+def _cannot_be_told(source: PythonFile, tree: ast.Module) -> bool:
     """Say whether a file takes its `register` or a base class from another package, or computes the names of hooks."""
     foreign = {name for name, module in imported_names(tree).items() if source.is_foreign(module)} - _HARMLESS_BASES
     if foreign & {"register", "*"}:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from admission import Problem
-from pm.lint.python_files import Source, last_name
+from pm.lint.python_files import PythonFile, last_name
 
 _IMPORT_FAILURES = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
@@ -38,11 +38,11 @@ def undeclared_imports(folder: Path, provided_modules: Collection[str]) -> Impor
     `provided_modules` are the top-level modules of everything in the lock, the core's own among them. Tests and
     environments inside of the folder are not the plugin and are not looked at.
     """
-    source = Source(folder)
+    source = PythonFile(folder)
     return undeclared_in(source, source.files, provided_modules)
 
 
-def undeclared_in(source: Source, files: Iterable[str], provided_modules: Collection[str]) -> Imports:
+def undeclared_in(source: PythonFile, files: Iterable[str], provided_modules: Collection[str]) -> Imports:
     """Return the same for some files of a source that was read already."""
     found: dict[str, UndeclaredImport] = {}
     unread: list[Problem] = []

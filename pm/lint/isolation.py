@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from admission import Problem
-from pm.lint.python_files import Source, last_name, statements, subclasses
+from pm.lint.python_files import PythonFile, last_name, statements, subclasses
 
 _BASE = "MemoryProvider"
 _LISTS = frozenset({"list", "deque"})
@@ -25,7 +25,7 @@ _HOME = ".hermes"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def isolation_findings(source: Source, loaded: Iterable[str], secrets: Collection[str]) -> Iterator[Problem]:
+def isolation_findings(source: PythonFile, loaded: Iterable[str], secrets: Collection[str]) -> Iterator[Problem]:
     """Yield what the loaded files share between profiles, in the order of the files and their lines.
 
     `secrets` are the names of variables that the plugin says it needs: each profile has its own.

@@ -11,7 +11,7 @@ from pm.documents.files import Content, folder_files
 from pm.errors import PmError
 from pm.names import same_key
 from pm.plugins.declaration import assemble
-from pm.receipts.receipt import Part, Plugin, Receipt, Step
+from pm.receipts.receipt import Part, Plugin, Receipt, StepRow
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _FORMS = ("{}", '"{}"', "'{}'")
@@ -38,7 +38,7 @@ def patch_text(receipt: Receipt, key: str = "", places: Collection[str] = ()) ->
     if not plugin.source.location or not folder.is_dir():
         place = f"`{folder}` is not a folder" if plugin.source.location else f"`{plugin.key}` comes with the core"
         raise PmError("no-patch", f"{place}, so no file of the author's can be compared")
-    files = _Files(folder, plugin.key)
+    files = _PatchedFiles(folder, plugin.key)
     for bound in bounds:
         files = _widened(files, bound)
     return "".join(
@@ -54,18 +54,18 @@ def _named(receipt: Receipt, key: str) -> Plugin:
     raise PmError("unknown-plugin", f"`{key}` does not take part in this verdict, so no line of it is in the way")
 
 
-def _bounds(step: Step, key: str) -> tuple[Step | Part, ...]:
+def _bounds(step: StepRow, key: str) -> tuple[StepRow | Part, ...]:
     """Return the wider bounds of a plugin that a step is, or has as parts; none of a step that was not confirmed."""
-    changes: tuple[Step | Part, ...] = (step, *step.parts) if step.confirmed else ()
+    changes: tuple[StepRow | Part, ...] = (step, *step.parts) if step.confirmed else ()
     return tuple(change for change in changes if (change.action, change.subject) == ("widen", key))
 
 
-def _place(bound: Step | Part) -> str:
+def _place(bound: StepRow | Part) -> str:
     """Return where a bound is written, `FILE:LINE` as its explanation tells it."""
     return bound.explanation.removesuffix(f" of `{bound.subject}`").rpartition("` in ")[2]
 
 
-class _Files(NamedTuple):
+class _PatchedFiles(NamedTuple):
     """The files of a plugin, some of them with another content than they have."""
 
     folder: Path
@@ -82,7 +82,7 @@ class _Files(NamedTuple):
         return assemble(content, key=self.key, fallback=self.folder.name, core_names=frozenset())
 
 
-def _widened(files: _Files, bound: Step | Part) -> _Files:
+def _widened(files: _PatchedFiles, bound: StepRow | Part) -> _PatchedFiles:
     """Return the files with the new text of a bound in the place of the old one, in the quotes that are there."""
     declaration = files.declared()
     meant = [requirement for requirement in declaration.requirements if _is_meant(requirement, bound)]
@@ -106,7 +106,7 @@ def _widened(files: _Files, bound: Step | Part) -> _Files:
     )
 
 
-def _is_meant(requirement: Requirement, bound: Step | Part) -> bool:
+def _is_meant(requirement: Requirement, bound: StepRow | Part) -> bool:
     """Return whether a bound is about a requirement: its explanation names text and place."""
     place = requirement.origin
     is_there = _place(bound) == f"{place.file}:{place.line}"

@@ -23,7 +23,7 @@ _LAYOUTS: tuple[tuple[str, ...], ...] = ((), ("src",))
 Parts = tuple[str, ...]
 
 
-class Source:
+class PythonFile:
     """The Python files of one folder. Tests and environments inside of it are not the plugin."""
 
     def __init__(self, folder: Path) -> None:

@@ -13,7 +13,7 @@ from pm.documents.toml_positions import toml_places
 from pm.lint.hooks import hook_findings
 from pm.lint.imports import UndeclaredImport, undeclared_in
 from pm.lint.isolation import isolation_findings
-from pm.lint.python_files import Source, last_name, statements
+from pm.lint.python_files import PythonFile, last_name, statements
 from pm.names import shown
 from pm.plugins.providers import is_memory_provider
 from pm.redaction import redact
@@ -58,7 +58,7 @@ class Review:
     def __init__(self, folder: Path, declaration: Declaration) -> None:
         self._folder = folder
         self._declaration = declaration
-        self._source = Source(folder)
+        self._source = PythonFile(folder)
         self._entry_points = tuple(_entry_points(folder))
         self._manifest_file, self._manifest = _manifest(folder)
 

@@ -18,14 +18,14 @@ from pm.generations.bundle_readme import Carried, Summary, counted, readme
 from pm.generations.disk_space import size_text
 from pm.generations.records import Member, Record
 from pm.host.embedded import embedded_core_wheel
-from pm.index import Terms
+from pm.index import IndexOptions
 from pm.index.folders import DIGEST_PART
 from pm.index.gathering import Held, copy, fetch, held, kept_file
 from pm.index.package_sources import Sources
 from pm.names import EMBEDDED_NAME
 from pm.operations.kept_trees import kept_tree
 from pm.operations.leftovers import is_alive
-from pm.operations.run import Course, Result
+from pm.operations.run import OperationRun, Result
 from pm.operations.verify import selected
 from pm.places import DEFAULT_PROFILE
 from pm.plugins.tree import copy_plugin, tree_digest
@@ -94,63 +94,63 @@ def _is_empty(folder: Path) -> bool:
         return False
 
 
-def bundle(course: Course, order: Order) -> Result:
+def bundle(run: OperationRun, order: Order) -> Result:
     """Gather and verify the wheels, and put everything in its place at once; a dry run says what would be fetched.
 
     Raise `PmError` (`no-generation`, `offline`, `hash-mismatch`, `index-unreachable`, `no-space`, `not-writable` …);
     then what was there before is there still.
     """
-    record = selected(course)
-    with course.phase("gather", f"gathering {counted(len(record.lock.pins))}"):
-        wheels = _gathered(course, record, order)
-    if course.operation.dry_run:
+    record = selected(run)
+    with run.phase("gather", f"gathering {counted(len(record.lock.pins))}"):
+        wheels = _gathered(run, record, order)
+    if run.operation.dry_run:
         absent = sum(1 for wheel in wheels if wheel.place is None)
         message = f"`{order.output}` would hold {counted(len(wheels))}, {absent} of which would be fetched"
-        course.note(Problem("bundled", message))
+        run.note(Problem("bundled", message))
         return Done("exported")
-    with course.phase("write", f"writing {order.output}"), _in_its_place(order) as stage:
+    with run.phase("write", f"writing {order.output}"), _in_its_place(order) as stage:
         (stage / WHEELS).mkdir()
         copy(wheels, stage / WHEELS)
-        plugins = tuple(_carried(course, record, stage))
+        plugins = tuple(_carried(run, record, stage))
         size = sum(path.stat().st_size for path in (stage / WHEELS).iterdir())
         summary = Summary(__version__, size, carries_core=record.core["kind"] != "project")
         write_lists(stage, record.lock, readme(record.lock, plugins, summary))
     message = (
         f"`{order.output}` holds {counted(len(wheels))} ({size_text(size)}); its `{README}` says what to do with it"
     )
-    course.note(Problem("bundled", message))
+    run.note(Problem("bundled", message))
     for left_out in _left_out(record, plugins):
-        course.note(Problem("not-bundled", left_out, hint=f"`{README}` says how it comes to the other machine"))
+        run.note(Problem("not-bundled", left_out, hint=f"`{README}` says how it comes to the other machine"))
     return Done("exported")
 
 
 # -- the wheels
 
 
-def _gathered(course: Course, record: Record, order: Order) -> tuple[Held, ...]:
+def _gathered(run: OperationRun, record: Record, order: Order) -> tuple[Held, ...]:
     """Return where each wheel lies; what lies nowhere is fetched, but by a dry run."""
-    wheels = held(record.lock.pins, lambda pin: _own_places(course, pin, order.output))
+    wheels = held(record.lock.pins, lambda pin: _own_places(run, pin, order.output))
     absent = [wheel.pin for wheel in wheels if wheel.place is None]
     if not absent:
         return wheels
-    settings = read_selection(course.places.root).settings
-    sources = sources_of(settings, course.places, course.scene.environ)
+    settings = read_selection(run.places.root).settings
+    sources = sources_of(settings, run.places, run.context.environ)
     for notice in sources.warnings:
-        course.notice(notice)
+        run.notice(notice)
     in_folders = {wheel.pin: wheel for wheel in held(absent, lambda pin: _in(sources.folders, pin))}
     wheels = tuple(in_folders.get(wheel.pin, wheel) for wheel in wheels)
     absent = [wheel.pin for wheel in wheels if wheel.place is None]
     _check_absent(absent, sources, offline=order.offline)
-    if course.operation.dry_run:
+    if run.operation.dry_run:
         return wheels
-    cache = course.places.cache
-    fetch(absent, cache, sources, course.scene.terms or Terms())
+    cache = run.places.cache
+    fetch(absent, cache, sources, run.context.terms or IndexOptions())
     return tuple(wheel if wheel.place else Held(wheel.pin, kept_file(cache, wheel.pin)) for wheel in wheels)
 
 
-def _own_places(course: Course, pin: Pin, output: Path) -> Iterator[Path]:
+def _own_places(run: OperationRun, pin: Pin, output: Path) -> Iterator[Path]:
     """Yield where the manager, or an earlier bundle, may keep a wheel."""
-    places, artifact = course.places, pin.artifact
+    places, artifact = run.places, pin.artifact
     yield places.wheels / artifact.sha256[:DIGEST_PART] / artifact.filename
     yield kept_file(places.cache, pin)
     yield from (places.cache / "built").glob(f"*/{artifact.filename}")
@@ -186,18 +186,18 @@ def _names(pins: Iterable[Pin]) -> str:
 # -- the plugins
 
 
-def _carried(course: Course, record: Record, stage: Path) -> Iterator[Carried]:
+def _carried(run: OperationRun, record: Record, stage: Path) -> Iterator[Carried]:
     """Yield the members of the generation, and copy those whose admitted files are kept, laid out as in a home."""
     for member in record.members:
         for profile in member.profiles:
             named = "" if profile == DEFAULT_PROFILE else profile.removeprefix("profiles/")
-            folder = _copied(course, member, named, stage)
+            folder = _copied(run, member, named, stage)
             yield Carried(member.key, named, folder, member.source)
 
 
-def _copied(course: Course, member: Member, profile: str, stage: Path) -> str:
+def _copied(run: OperationRun, member: Member, profile: str, stage: Path) -> str:
     """Copy a plugin's files as they were admitted, and say where to; empty if they are not kept as they were."""
-    tree = kept_tree(course.places, member.tree_digest)
+    tree = kept_tree(run.places, member.tree_digest)
     if member.source != "user" or not member.tree_digest or not tree.is_dir():
         return ""
     # the digest of what is kept and not of the copy: on a stick every file may be a program, or none

@@ -9,16 +9,16 @@ from admission import Reason, Refused, Step
 from pm.documents.files import SOURCE_FILE
 from pm.errors import PmError
 from pm.names import is_key, same_key, shown
-from pm.operations.run import Course, plugin_of
+from pm.operations.run import OperationRun, plugin_of
 from pm.plugins.declaration_cache import read_declaration_cached
 from pm.plugins.discovery import Found, ranked
 from pm.plugins.providers import is_memory_provider
 from pm.plugins.stage import Staged
 from pm.receipts.receipt import Plugin
-from pm.verdict.state import Situation, member_of
+from pm.verdict.state import State, member_of
 
 
-class Candidate(NamedTuple):
+class CandidatePlugin(NamedTuple):
     """The plugin that is judged."""
 
     found: Found
@@ -35,32 +35,32 @@ class Candidate(NamedTuple):
         return self.found.key
 
 
-def announced_source(course: Course, taken: Staged, situation: Situation) -> Candidate:
+def announced_source(run: OperationRun, taken: Staged, state: State) -> CandidatePlugin:
     """Read a staged plugin, and say in the receipt which one is judged.
 
     Raise `PmError` (`invalid-source`) if what was named is no plugin.
     """
-    candidate = _candidate(taken, situation)
-    course.know(plugin=_described(candidate, situation))
+    candidate = _candidate(taken, state)
+    run.know(plugin=_described(candidate, state))
     for note in candidate.found.declaration.notes:
-        course.note(note, owner=candidate.key)
+        run.note(note, owner=candidate.key)
     return candidate
 
 
-def _candidate(taken: Staged, situation: Situation) -> Candidate:
-    declaration = read_declaration_cached(taken.folder, situation.rules)
+def _candidate(taken: Staged, state: State) -> CandidatePlugin:
+    declaration = read_declaration_cached(taken.folder, state.rules)
     if declaration.fit and not declaration.declared and not (taken.folder / SOURCE_FILE).exists():
         text = f"{shown(taken.source.location)} holds no plugin: neither a declaration nor an `{SOURCE_FILE}`"
         raise PmError("invalid-source", text, hint="name the folder in which its `plugin.yaml` lies")
     key = declaration.key
-    old = next((found for found in situation.here.found if in_place_of(found, key)), None)
-    place = situation.places.home / "plugins" / (key if is_key(key) else taken.folder.name)
+    old = next((found for found in state.here.found if in_place_of(found, key)), None)
+    place = state.places.home / "plugins" / (key if is_key(key) else taken.folder.name)
     if old is not None and old.folder is not None:
         place = old.folder
     new = Found(key, "user", declaration, place, is_memory_provider(taken.folder, declaration))
-    others = (found._replace(hidden_by="") for found in situation.here.found if not in_place_of(found, key))
+    others = (found._replace(hidden_by="") for found in state.here.found if not in_place_of(found, key))
     found = next(copy for copy in ranked([*others, new]) if copy.folder == place and copy.source == "user")
-    return Candidate(found, taken, place, old, "" if old is not None else _in_the_way(place, situation.here.found))
+    return CandidatePlugin(found, taken, place, old, "" if old is not None else _in_the_way(place, state.here.found))
 
 
 def _in_the_way(place: Path, found: Iterable[Found]) -> str:
@@ -78,12 +78,12 @@ def in_place_of(found: Found, key: str) -> bool:
     return found.source == "user" and same_key(found.key, key)
 
 
-def _described(candidate: Candidate, situation: Situation) -> Plugin:
-    member = member_of(candidate.found, (situation.places.profile,))
+def _described(candidate: CandidatePlugin, state: State) -> Plugin:
+    member = member_of(candidate.found, (state.places.profile,))
     return plugin_of(member)._replace(source=candidate.staged.source)
 
 
-def refusal_of_place(candidate: Candidate, *, force: bool) -> Refused | None:
+def refusal_of_place(candidate: CandidatePlugin, *, force: bool) -> Refused | None:
     """Refuse what could not be put in its place, whatever it requires."""
     if candidate.found.hidden_by:
         message = (

@@ -15,73 +15,73 @@ from pm.operations.plugin_lookup import find_plugin
 from pm.operations.plugin_status import again, announced, drift_of, is_running
 from pm.operations.resolution import recorded_or_verdict, verdict
 from pm.operations.restarts import running_behind
-from pm.operations.run import Course, Result
+from pm.operations.run import OperationRun, Result
 from pm.plugins.discovery import Found
 from pm.plugins.stage import is_source, looked_at, source_path
 from pm.receipts.receipt import Done
-from pm.verdict.state import Situation, Wishes, member_of, observed, with_member
+from pm.verdict.state import Options, State, member_of, observed, with_member
 
 
-def check(course: Course, words: Sequence[str], wishes: Wishes) -> Result:
+def check(run: OperationRun, words: Sequence[str], options: Options) -> Result:
     """Judge plugins as if they were to be enabled, each a key or a source; without a word, say whether all is ready.
 
     With another core than the config's, everything that is enabled is judged with it.
     """
-    with observed(course.places, course.scene.environ, wishes, course.scene.terms) as situation:
-        course.learn(situation)
-        if course.places.journal.exists():
+    with observed(run.places, run.context.environ, options, run.context.terms) as state:
+        run.learn(state)
+        if run.places.journal.exists():
             message = "an operation was stopped in the middle; the next one that changes something mends what it left"
-            course.note(Problem("interrupted", message))
-        if not words and wishes.core is None:
-            return _readiness(course, situation)
+            run.note(Problem("interrupted", message))
+        if not words and options.core is None:
+            return _readiness(run, state)
         if not words:
-            return verdict(course, situation, situation.members).decision
+            return verdict(run, state, state.members).decision
         if len(words) == 1:
-            return _one(course, situation, words[0])
-        return _several(course, situation, words)
+            return _one(run, state, words[0])
+        return _several(run, state, words)
 
 
-def _one(course: Course, situation: Situation, word: str) -> Result:
-    found = _installed(situation, word)
+def _one(run: OperationRun, state: State, word: str) -> Result:
+    found = _installed(state, word)
     if found is not None:
-        member = announced(course, situation, found)
-        if is_running(situation, found) and not drift_of(situation.places, situation.record):
-            course.judged(situation, situation.members)
+        member = announced(run, state, found)
+        if is_running(state, found) and not drift_of(state.places, state.record):
+            run.judged(state, state.members)
             return Done("ready")
-        members = with_member(situation.members, member)
-        decision = recorded_or_verdict(course, situation, members, found.key).decision
+        members = with_member(state.members, member)
+        decision = recorded_or_verdict(run, state, members, found.key).decision
         if isinstance(decision, Refused):
             return decision._replace(steps=(*decision.steps, again(found.key, decision)))
         return decision
-    with looked_at(word, course.places.cache / "staged") as taken:
-        candidate = announced_source(course, taken, situation)
+    with looked_at(word, run.places.cache / "staged") as taken:
+        candidate = announced_source(run, taken, state)
         refused = refusal_of_place(candidate, force=True)
         if refused is not None:
             return refused
-        member = member_of(candidate.found, (situation.places.profile,))
-        return verdict(course, situation, with_member(situation.members, member), candidate.key).decision
+        member = member_of(candidate.found, (state.places.profile,))
+        return verdict(run, state, with_member(state.members, member), candidate.key).decision
 
 
-def _several(course: Course, situation: Situation, words: Sequence[str]) -> Result:
+def _several(run: OperationRun, state: State, words: Sequence[str]) -> Result:
     """Judge several plugins together: whether all of them can be enabled."""
-    members, asked = situation.members, []
+    members, asked = state.members, []
     with ExitStack() as stack:
         for word in words:
-            found = _installed(situation, word)
+            found = _installed(state, word)
             if found is None:
-                taken = stack.enter_context(looked_at(word, course.places.cache / "staged"))
-                candidate = announced_source(course, taken, situation)
+                taken = stack.enter_context(looked_at(word, run.places.cache / "staged"))
+                candidate = announced_source(run, taken, state)
                 refused = refusal_of_place(candidate, force=True)
                 if refused is not None:
                     return refused
                 found = candidate.found
             asked.append(found.key)
-            members = with_member(members, member_of(found, (situation.places.profile,)))
-        course.know(plugin=None)
-        return verdict(course, situation, members, asked=asked).decision
+            members = with_member(members, member_of(found, (state.places.profile,)))
+        run.know(plugin=None)
+        return verdict(run, state, members, asked=asked).decision
 
 
-def _installed(situation: Situation, word: str) -> Found | None:
+def _installed(state: State, word: str) -> Found | None:
     """Return the installed plugin that a word means; `None` for a source.
 
     Raise `PmError` (`unknown-plugin`) for a word that is neither.
@@ -89,7 +89,7 @@ def _installed(situation: Situation, word: str) -> Found | None:
     if is_source(word):
         return None
     try:
-        return find_plugin(situation.here.found, word)
+        return find_plugin(state.here.found, word)
     except PmError:
         try:
             source_path(word)
@@ -103,48 +103,48 @@ def _installed(situation: Situation, word: str) -> Found | None:
 # -- is everything ready?
 
 
-def _readiness(course: Course, situation: Situation) -> Result:
-    record = situation.record
-    if record is not None and (behind := running_behind(situation.places, record)):
-        generation = course.operation.generation
-        course.know(generation=generation._replace(restart_required=True, restart_reasons=behind))
-    drift = drift_of(situation.places, situation.record)
+def _readiness(run: OperationRun, state: State) -> Result:
+    record = state.record
+    if record is not None and (behind := running_behind(state.places, record)):
+        generation = run.operation.generation
+        run.know(generation=generation._replace(restart_required=True, restart_reasons=behind))
+    drift = drift_of(state.places, state.record)
     if drift is not None:
         return Done("drift", reasons=(drift,))
-    constraints = situation.constraints(situation.members)
-    if record is not None and record.fingerprint == constraints.fingerprint and not _not_admitted(situation):
-        course.judged(situation, situation.members)
+    constraints = state.constraints(state.members)
+    if record is not None and record.fingerprint == constraints.fingerprint and not _not_admitted(state):
+        run.judged(state, state.members)
         return Done("ready")
-    judged = verdict(course, situation, situation.members)
+    judged = verdict(run, state, state.members)
     if not isinstance(judged.decision, Admitted):
         return judged.decision
-    return _selected_or_not(situation, judged.decision, judged.members)
+    return _selected_or_not(state, judged.decision, judged.members)
 
 
-def _selected_or_not(situation: Situation, decision: Admitted, members: Sequence[Member]) -> Done:
+def _selected_or_not(state: State, decision: Admitted, members: Sequence[Member]) -> Done:
     """Say whether what is admitted is what the selected generation was made for, and if not what makes one."""
-    record, waiting = situation.record, _not_admitted(situation)
+    record, waiting = state.record, _not_admitted(state)
     if record is None:
         reason = Reason("no-generation", "no generation was made yet: nothing can run")
         step = Step("update-core", "", "make a generation of what is enabled", confirmed=True)
         return Done("not-ready", decision.lock, (reason, *waiting), (step,), decision.warnings)
     if waiting:
-        steps = tuple(_admit(member, confirmed=member in members) for member in _unadmitted(situation))
+        steps = tuple(_admit(member, confirmed=member in members) for member in _unadmitted(state))
         return Done("not-ready", decision.lock, waiting, steps, decision.warnings)
-    outdated = _outdated(situation, record, decision.lock)
+    outdated = _outdated(state, record, decision.lock)
     if outdated is not None:
         step = Step("update-core", "", "make a generation of what is asked for now", confirmed=True)
         return Done("not-ready", decision.lock, (outdated,), (step,), decision.warnings)
     return Done("ready", decision.lock, warnings=decision.warnings)
 
 
-def _outdated(situation: Situation, record: Record, lock: Lock) -> Reason | None:
+def _outdated(state: State, record: Record, lock: Lock) -> Reason | None:
     """Return why the selected generation is not what the settings ask for, though every plugin in it is admitted."""
-    core = situation.settings.core
+    core = state.settings.core
     if core != record.core.get("setting"):
         named = f"`pm.core` is `{core}`" if core else "`pm.core` is not set any more"
         message = f"{named}, and generation {record.generation} was made for {record.lock.core}"
-        return Reason("not-admitted", message, file=str(situation.places.root / "config.yaml"), key="pm.core")
+        return Reason("not-admitted", message, file=str(state.places.root / "config.yaml"), key="pm.core")
     added, _, moved = changes(record.lock, lock)
     if not added and not moved:
         return None
@@ -153,9 +153,9 @@ def _outdated(situation: Situation, record: Record, lock: Lock) -> Reason | None
     return Reason("not-admitted", message)
 
 
-def _unadmitted(situation: Situation) -> list[Member]:
-    recorded = situation.record.members if situation.record is not None else ()
-    return [member for member in situation.members if not any(_is_admitted_as(old, member) for old in recorded)]
+def _unadmitted(state: State) -> list[Member]:
+    recorded = state.record.members if state.record is not None else ()
+    return [member for member in state.members if not any(_is_admitted_as(old, member) for old in recorded)]
 
 
 def _is_admitted_as(recorded: Member, member: Member) -> bool:
@@ -164,12 +164,12 @@ def _is_admitted_as(recorded: Member, member: Member) -> bool:
     return same and set(member.profiles) <= set(recorded.profiles)
 
 
-def _not_admitted(situation: Situation) -> tuple[Reason, ...]:
+def _not_admitted(state: State) -> tuple[Reason, ...]:
     waiting = [
         Reason("not-admitted", f"`{member.key}` is enabled in {_profiles(member)} and was never admitted as it is now")
-        for member in _unadmitted(situation)
+        for member in _unadmitted(state)
     ]
-    for unfit in situation.unfit:
+    for unfit in state.unfit:
         problem = unfit.found.declaration.problems[0]
         message = f"`{unfit.found.key}` is enabled in `{unfit.profile}` and cannot be read: {problem.message}"
         waiting.append(
@@ -185,7 +185,7 @@ def _not_admitted(situation: Situation) -> tuple[Reason, ...]:
         )
     waiting.extend(
         Reason("not-admitted", note.message, file=note.file, line=note.line, hint=note.hint)
-        for note in situation.notes
+        for note in state.notes
         if note.code in ("declaration-invalid", "plugin-missing")
     )
     return tuple(waiting)

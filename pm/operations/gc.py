@@ -17,7 +17,7 @@ from pm.generations.pointer import read_pointer
 from pm.generations.records import Record, read_record
 from pm.operations.kept_trees import kept_digests
 from pm.operations.leftovers import GONE
-from pm.operations.run import Course, Result
+from pm.operations.run import OperationRun, Result
 from pm.places import Places
 from pm.receipts.receipt import Done
 from pm.system.files import disk_error, sync_folder
@@ -35,12 +35,12 @@ class Needed(NamedTuple):
     """Names of folders below `wheels`."""
 
 
-def collect(course: Course) -> Result:
+def collect(run: OperationRun) -> Result:
     """Keep what is selected, what something runs in, and the newest `pm.keep_generations`; the rest goes.
 
     A dry run only says what would go. Raise `PmError` (`drift`) if nobody can tell what is selected.
     """
-    places = course.places
+    places = run.places
     needed = _needed(places)
     freed = 0
     failed: list[OSError] = []
@@ -48,14 +48,14 @@ def collect(course: Course) -> Result:
     for path in sorted(_unneeded(places, needed), key=lambda path: (path.suffix != ".json", path)):
         size = _bytes(path)
         try:
-            if not course.operation.dry_run and not _deleted(places, path):
+            if not run.operation.dry_run and not _deleted(places, path):
                 continue
         except OSError as error:
             failed.append(error)
             continue
         freed += size
-        course.note(Problem("collected", f"`{path.relative_to(places.state)}`, {size_text(size)}"))
-    course.note(Problem("collected", f"{size_text(freed)} in all"))
+        run.note(Problem("collected", f"`{path.relative_to(places.state)}`, {size_text(size)}"))
+    run.note(Problem("collected", f"{size_text(freed)} in all"))
     if failed:  # by now everything else is gone
         raise disk_error(failed[0], places.generations, verb="deleted")
     return Done("collected")

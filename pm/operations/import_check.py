@@ -8,29 +8,29 @@ from pathlib import Path
 from lockfiles import Lock, Pin
 from pm.errors import PmError
 from pm.lint.review import HOST_MODULES, Provided, Review
-from pm.operations.run import Course
+from pm.operations.run import OperationRun
 from pm.plugins.discovery import Found
-from pm.verdict.state import Situation
+from pm.verdict.state import State
 
 
-def note_imports(course: Course, situation: Situation, found: Found, *, folder: Path | None, lock: Lock) -> None:
+def note_imports(run: OperationRun, state: State, found: Found, *, folder: Path | None, lock: Lock) -> None:
     """Warn of modules that the source of an admitted plugin imports, and that nothing in its lock brings.
 
     A module that is used if it is there, and a file that could not be read, are the author's business (`validate`).
     """
     if folder is None or found.declaration.external or not found.declaration.declared:
         return
-    for finding in Review(folder, found.declaration).imports(provided(situation, lock)):
+    for finding in Review(folder, found.declaration).imports(provided(state, lock)):
         if finding.code == "undeclared-import":
-            course.note(finding, owner=found.key)
+            run.note(finding, owner=found.key)
 
 
-def provided(situation: Situation, lock: Lock) -> Provided:
+def provided(state: State, lock: Lock) -> Provided:
     """Return the modules that a lock brings: what lies in its wheels, and where that is not known, its own names."""
     from pm.generations.file_faults import top_level_names
 
-    contents = situation.client.contents(lock.pins, _carried)
-    modules = set(_of_a_project(situation))
+    contents = state.client.contents(lock.pins, _carried)
+    modules = set(_of_a_project(state))
     for held in contents.values():
         modules |= top_level_names(held.tops)
     unknown = tuple(sorted(pin.name for pin in lock.pins if pin.name not in contents))
@@ -47,9 +47,9 @@ def _carried(_: Pin) -> Iterator[Path]:
         return
 
 
-def _of_a_project(situation: Situation) -> Iterator[str]:
+def _of_a_project(state: State) -> Iterator[str]:
     """Yield the modules of a core that is a project's folder: it is put on the path, and no lock holds it."""
-    hosted = situation.hosted
+    hosted = state.hosted
     if hosted.kind != "project":
         return
     yield from HOST_MODULES

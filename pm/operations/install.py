@@ -13,7 +13,7 @@ from pm.generations.records import Member
 from pm.generations.transaction import Replacement
 from pm.generations.verification import changed_trees
 from pm.names import is_key, same_key
-from pm.operations.candidate import Candidate, announced_source, in_place_of, refusal_of_place
+from pm.operations.candidate import CandidatePlugin, announced_source, in_place_of, refusal_of_place
 from pm.operations.import_check import note_imports
 from pm.operations.kept_trees import (
     discard,
@@ -28,15 +28,15 @@ from pm.operations.leftovers import staging
 from pm.operations.new_generation import decided_on, realise
 from pm.operations.plugin_status import again, is_running
 from pm.operations.resolution import verdict
-from pm.operations.run import Course, Result
+from pm.operations.run import OperationRun, Result
 from pm.plugins.discovery import Found
 from pm.plugins.stage import remove_if_empty, staged
 from pm.plugins.tree import tree_digest
 from pm.receipts.receipt import Done
-from pm.verdict.state import Situation, Wishes, member_of, observed, with_member
+from pm.verdict.state import Options, State, member_of, observed, with_member
 
 
-class Terms(NamedTuple):
+class InstallOptions(NamedTuple):
     """How a plugin is to be installed."""
 
     enable: bool = False
@@ -46,59 +46,59 @@ class Terms(NamedTuple):
     """If it is refused, leave it installed and switched off."""
 
 
-def install(course: Course, source: str, terms: Terms, wishes: Wishes) -> Result:
+def install(run: OperationRun, source: str, terms: InstallOptions, options: Options) -> Result:
     """Install a plugin; refused, nothing of it remains but the receipt, unless it is to be kept."""
-    below = course.places.cache / "staged" if course.operation.dry_run else staging(course.places)
-    course.scene.tell(f"reading {source}")
+    below = run.places.cache / "staged" if run.operation.dry_run else staging(run.places)
+    run.context.tell(f"reading {source}")
     with (
         staged(source, below) as taken,
-        observed(course.places, course.scene.environ, wishes, course.scene.terms) as situation,
+        observed(run.places, run.context.environ, options, run.context.terms) as state,
     ):
-        course.learn(situation)
-        candidate = announced_source(course, taken, situation)
-        same = not terms.force and _is_there_already(situation, candidate)
+        run.learn(state)
+        candidate = announced_source(run, taken, state)
+        same = not terms.force and _is_there_already(state, candidate)
         return (
             refusal_of_place(candidate, force=terms.force or same)
-            or (_unchanged(course, situation, candidate, terms) if same else None)
-            or _Installation(course, situation, candidate, terms).result()
+            or (_unchanged(run, state, candidate, terms) if same else None)
+            or _Installation(run, state, candidate, terms).result()
         )
 
 
-def _is_there_already(situation: Situation, candidate: Candidate) -> bool:
+def _is_there_already(state: State, candidate: CandidatePlugin) -> bool:
     """Say whether just these files were put there by an earlier installation, and nobody has changed them since."""
     if candidate.old is None:
         return False
     digest = tree_digest(candidate.staged.folder)
     there = member_of(candidate.old, ())._replace(tree_digest=digest)
     return (
-        recorded_tree(situation.places, candidate.place) == digest
-        and kept_tree(situation.places, digest).is_dir()
-        and not any(changed_trees(situation.places, (there,)))
+        recorded_tree(state.places, candidate.place) == digest
+        and kept_tree(state.places, digest).is_dir()
+        and not any(changed_trees(state.places, (there,)))
     )
 
 
-def _unchanged(course: Course, situation: Situation, candidate: Candidate, terms: Terms) -> Done | None:
+def _unchanged(run: OperationRun, state: State, candidate: CandidatePlugin, terms: InstallOptions) -> Done | None:
     """Say that what was asked for is so already; `None` if the plugin is still to be switched on."""
     found = candidate.old
-    if found is None or (terms.enable and not is_running(situation, found)):
+    if found is None or (terms.enable and not is_running(state, found)):
         return None
-    course.judged(situation, situation.members)
-    if not any(in_place_of(member, candidate.key) for member in situation.here.enabled.members):
-        _note_switched_off(course, candidate.key)
+    run.judged(state, state.members)
+    if not any(in_place_of(member, candidate.key) for member in state.here.enabled.members):
+        _note_switched_off(run, candidate.key)
     return Done("unchanged")
 
 
-def _note_switched_off(course: Course, key: str) -> None:
+def _note_switched_off(run: OperationRun, key: str) -> None:
     message = f"`{key}` is installed and switched off; whether it fits was not asked"
-    course.note(Problem("not-enabled", message, hint=f"`hermes plugins enable {key}` asks and switches it on"))
+    run.note(Problem("not-enabled", message, hint=f"`hermes plugins enable {key}` asks and switches it on"))
 
 
 class _Installation:
     """Puts a plugin in its place, in one of three ways."""
 
-    def __init__(self, course: Course, situation: Situation, candidate: Candidate, terms: Terms) -> None:
-        self._course = course
-        self._situation = situation
+    def __init__(self, run: OperationRun, state: State, candidate: CandidatePlugin, terms: InstallOptions) -> None:
+        self._course = run
+        self._situation = state
         self._candidate = candidate
         self._terms = terms
 
@@ -108,21 +108,21 @@ class _Installation:
         return self._enabled() if self._terms.enable or old else self._disabled()
 
     def _enabled(self) -> Result:
-        situation, candidate = self._situation, self._candidate
-        member = member_of(candidate.found, (situation.places.profile,), _since(candidate, situation))
-        judged = verdict(self._course, situation, with_member(situation.members, member), candidate.key)
+        state, candidate = self._situation, self._candidate
+        member = member_of(candidate.found, (state.places.profile,), _since(candidate, state))
+        judged = verdict(self._course, state, with_member(state.members, member), candidate.key)
         if self._course.operation.dry_run or not isinstance(judged.decision, Admitted):
             return self._kept(judged.decision)
         folder, lock = candidate.staged.folder, judged.decision.lock
-        note_imports(self._course, situation, candidate.found, folder=folder, lock=lock)
+        note_imports(self._course, state, candidate.found, folder=folder, lock=lock)
         with self._placing() as (digest, replacements):
-            names = own_names(candidate.found, _found_after(candidate, situation))
+            names = own_names(candidate.found, _found_after(candidate, state))
             edits = Edits(
-                {situation.places.home: (Enable(candidate.key, names),)},
+                {state.places.home: (Enable(candidate.key, names),)},
                 trees=replacements,
-                decided_on=decided_on(situation),
+                decided_on=decided_on(state),
             )
-            result = realise(self._course, situation, judged, edits, trees={str(candidate.place): digest})
+            result = realise(self._course, state, judged, edits, trees={str(candidate.place): digest})
         return result if isinstance(result, Admitted) else self._kept(result)
 
     def _kept(self, result: Result) -> Result:
@@ -135,9 +135,9 @@ class _Installation:
 
     def _disabled(self) -> Result:
         """Put a plugin in its place without resolving: only what it could never run with is refused."""
-        situation, key = self._situation, self._candidate.key
-        member = member_of(self._candidate.found, (situation.places.profile,))
-        constraints = situation.constraints(with_member((), member))
+        state, key = self._situation, self._candidate.key
+        member = member_of(self._candidate.found, (state.places.profile,))
+        constraints = state.constraints(with_member((), member))
         self._course.know(inputs_fingerprint=constraints.fingerprint)
         reasons = judge_gates(Question(constraints, candidate=key))
         if reasons:
@@ -178,15 +178,15 @@ class _Installation:
         return placed(places, digest, place, recorded=recorded)
 
 
-def _found_after(candidate: Candidate, situation: Situation) -> Iterator[Found]:
+def _found_after(candidate: CandidatePlugin, state: State) -> Iterator[Found]:
     """Yield the plugins that are there with the new one in its place."""
-    yield from (found for found in situation.here.found if not in_place_of(found, candidate.key))
+    yield from (found for found in state.here.found if not in_place_of(found, candidate.key))
     yield candidate.found
 
 
-def _recorded(situation: Situation) -> Iterable[Member]:
-    return situation.record.members if situation.record is not None else ()
+def _recorded(state: State) -> Iterable[Member]:
+    return state.record.members if state.record is not None else ()
 
 
-def _since(candidate: Candidate, situation: Situation) -> str:
-    return next((member.enabled_since for member in situation.members if same_key(member.key, candidate.key)), "")
+def _since(candidate: CandidatePlugin, state: State) -> str:
+    return next((member.enabled_since for member in state.members if same_key(member.key, candidate.key)), "")

@@ -13,7 +13,7 @@ from pathlib import Path
 from admission import Problem
 from pm.errors import PmError
 from pm.generations.transaction import Replacement
-from pm.operations.run import Course
+from pm.operations.run import OperationRun
 from pm.places import Places
 from pm.plugins.tree import LEFT_OUT_FILES, LEFT_OUT_FOLDERS, LEFT_OUT_SUFFIXES, copy_plugin, tree_digest, tree_entries
 from pm.system.files import read_stored
@@ -134,12 +134,12 @@ def replaced_files(places: Places, digest: str, folder: Path, recorded: str | No
     return [path for path in own_files(places, folder, recorded) if path in theirs]
 
 
-def keep_what_is_lost(course: Course, folder: Path, recorded: str, digest: str = "") -> None:
+def keep_what_is_lost(run: OperationRun, folder: Path, recorded: str, digest: str = "") -> None:
     """Keep a copy of a plugin's folder that is about to go, if it holds what is kept nowhere else, and say so.
 
     `digest` is of the tree that takes its place. Raise `PmError` as `keep_tree` does.
     """
-    places = course.places
+    places = run.places
     if recorded == "":
         why = "was put there by somebody else"
     elif _changed_files(places, folder, recorded) or (digest and replaced_files(places, digest, folder, recorded)):
@@ -148,7 +148,7 @@ def keep_what_is_lost(course: Course, folder: Path, recorded: str, digest: str =
         return
     backup = kept_tree(places, keep_tree(places, folder))
     message = f"what `{folder}` held {why}; a copy is kept"
-    course.note(Problem("tree-kept", message, hint=f"it is in `{backup}`"))
+    run.note(Problem("tree-kept", message, hint=f"it is in `{backup}`"))
 
 
 def _changed_files(places: Places, folder: Path, recorded: str) -> list[str]:

@@ -26,15 +26,15 @@ from pm.generations.records import Member, Record
 from pm.operations.kept_trees import keep_tree, recorded_tree
 from pm.operations.plugin_status import drift_of
 from pm.operations.restarts import replaced_plugins, restart_reasons
-from pm.operations.run import Course
+from pm.operations.run import OperationRun
 from pm.receipts.receipt import Done, Transition, time_text
 from pm.system.files import require_writable
-from pm.verdict.resolve import Judged
-from pm.verdict.state import Inhabited, Situation
+from pm.verdict.resolve import Verdict
+from pm.verdict.state import ProfilePlugins, State
 
 
 def realise(
-    course: Course, situation: Situation, judged: Judged, edits: Edits, *, trees: Mapping[str, str] | None = None
+    run: OperationRun, state: State, judged: Verdict, edits: Edits, *, trees: Mapping[str, str] | None = None
 ) -> Admitted | Refused | Undecided | Done:
     """Build what was admitted and select it together with the edits; a refusal comes back as it is.
 
@@ -42,60 +42,60 @@ def realise(
     """
     if not isinstance(judged.decision, Admitted):
         return judged.decision
-    if course.operation.dry_run:
+    if run.operation.dry_run:
         return judged.decision
     edited = [home for home, changes in edits.configs.items() if changes]
-    require_writable(course.places.generations, *edited, *(home / "config.yaml" for home in edited))
-    prepared = build(course, situation, judged.decision.lock)
+    require_writable(run.places.generations, *edited, *(home / "config.yaml" for home in edited))
+    prepared = build(run, state, judged.decision.lock)
     if isinstance(prepared, Refused):
         return prepared
-    with course.phase("commit"):
-        members = [_completed(member, course, trees or {}) for member in judged.members]
-        contents = contents_of(situation, judged.decision.lock, members)
-        edits = edits._replace(flush=_name_more_trees(members, situation.record))
-        record = select(course.places, prepared, contents, edits, operation=course.mark)
-    selected(course, situation.record, record)
+    with run.phase("commit"):
+        members = [_completed(member, run, trees or {}) for member in judged.members]
+        contents = contents_of(state, judged.decision.lock, members)
+        edits = edits._replace(flush=_name_more_trees(members, state.record))
+        record = select(run.places, prepared, contents, edits, operation=run.mark)
+    selected(run, state.record, record)
     return judged.decision
 
 
-def build(course: Course, situation: Situation, lock: Lock) -> Prepared | Refused:
+def build(run: OperationRun, state: State, lock: Lock) -> Prepared | Refused:
     """Prepare the environment of a lock, and take its warnings into the receipt."""
     ingredients = Ingredients(
-        hosted=situation.hosted,
-        interpreter=situation.interpreter,
-        sources=None if situation.wishes.offline else situation.sources,
-        client=situation.client,
+        hosted=state.hosted,
+        interpreter=state.interpreter,
+        sources=None if state.options.offline else state.sources,
+        client=state.client,
     )
-    record = situation.record
+    record = state.record
     # an environment belongs to the interpreter that it was made with
-    same = record is not None and record.interpreter == str(situation.interpreter.path)
-    intact = record if same and drift_of(course.places, record) is None else None
-    with course.phase("build", f"building an environment of {len(lock.pins)} packages"):
-        prepared = prepare(course.places, lock, ingredients, intact)
+    same = record is not None and record.interpreter == str(state.interpreter.path)
+    intact = record if same and drift_of(run.places, record) is None else None
+    with run.phase("build", f"building an environment of {len(lock.pins)} packages"):
+        prepared = prepare(run.places, lock, ingredients, intact)
     if isinstance(prepared, Prepared):
         for warning in prepared.warnings:
-            course.note(warning)
+            run.note(warning)
     return prepared
 
 
-def contents_of(situation: Situation, lock: Lock, members: Sequence[Member]) -> Contents:
+def contents_of(state: State, lock: Lock, members: Sequence[Member]) -> Contents:
     """Return what the record of a generation says for a situation and the members that were admitted."""
-    python = situation.settings.python if situation.wishes.python is None else situation.wishes.python
-    consents = consents_of(situation.policy, lock, members)
+    python = state.settings.python if state.options.python is None else state.options.python
+    consents = consents_of(state.policy, lock, members)
     return Contents(
         members=tuple(members),
-        fingerprint=constraints_later(situation, members, consents).fingerprint,
-        core=core_value(situation.hosted, situation.interpreter),
-        interpreter=str(situation.interpreter.path),
-        target=situation.interpreter.target.name,
+        fingerprint=constraints_later(state, members, consents).fingerprint,
+        core=core_value(state.hosted, state.interpreter),
+        interpreter=str(state.interpreter.path),
+        target=state.interpreter.target.name,
         consents=consents,
-        exclude_newer=situation.policy.exclude_newer,
+        exclude_newer=state.policy.exclude_newer,
         python=python,
-        selections={profile.name: _selection_of(profile, situation.record) for profile in situation.profiles},
+        selections={profile.name: _selection_of(profile, state.record) for profile in state.profiles},
     )
 
 
-def _selection_of(profile: Inhabited, record: Record | None) -> Mapping[str, object]:
+def _selection_of(profile: ProfilePlugins, record: Record | None) -> Mapping[str, object]:
     """Return what a profile selects; of one whose config cannot be read, what it selected last."""
     before: Mapping[str, object] = record.selections.get(profile.name, {}) if record is not None else {}
     selection = profile.profile.selection
@@ -103,9 +103,9 @@ def _selection_of(profile: Inhabited, record: Record | None) -> Mapping[str, obj
     return {**before, "home": str(profile.profile.home), **({"chosen": chosen} if chosen is not None else {})}
 
 
-def constraints_later(situation: Situation, members: Sequence[Member], consents: Mapping[str, Any]) -> ConstraintSet:
+def constraints_later(state: State, members: Sequence[Member], consents: Mapping[str, Any]) -> ConstraintSet:
     """Return the union as the next operation will find it: a consent that nothing needed is not kept."""
-    settings, constraints = situation.settings, situation.constraints(members)
+    settings, constraints = state.settings, state.constraints(members)
     build = {canonical_name(name) for name in (*settings.allow_build, *consents["allow_build"])}
     prerelease = {canonical_name(name) for name in (*settings.allow_prerelease, *consents["allow_prerelease"])}
     policy = constraints.policy._replace(
@@ -116,10 +116,10 @@ def constraints_later(situation: Situation, members: Sequence[Member], consents:
     return constraints._replace(policy=policy)
 
 
-def selected(course: Course, before: Record | None, after: Record) -> None:
+def selected(run: OperationRun, before: Record | None, after: Record) -> None:
     """Say in the receipt which generation is selected now, and whether what runs must be started again."""
-    reasons = (*restart_reasons(course.places, before, after), *replaced_plugins(before, after))
-    course.know(
+    reasons = (*restart_reasons(run.places, before, after), *replaced_plugins(before, after))
+    run.know(
         generation=Transition(
             before=before.generation if before is not None else None,
             after=after.generation,
@@ -130,11 +130,11 @@ def selected(course: Course, before: Record | None, after: Record) -> None:
     )
 
 
-def decided_on(situation: Situation) -> dict[Path, Selection]:
+def decided_on(state: State) -> dict[Path, Selection]:
     """Return what each config selected when this was decided."""
     return {
         inhabited.profile.home: inhabited.profile.selection
-        for inhabited in situation.profiles
+        for inhabited in state.profiles
         if inhabited.profile.selection is not None
     }
 
@@ -145,22 +145,22 @@ def _name_more_trees(members: Iterable[Member], before: Record | None) -> bool:
     return any(member.tree_digest not in {"", *known} for member in members)
 
 
-def _completed(member: Member, course: Course, trees: Mapping[str, str]) -> Member:
+def _completed(member: Member, run: OperationRun, trees: Mapping[str, str]) -> Member:
     """Return a member with the time since when it is enabled, and the digest of its files, which are kept by it."""
     since = member.enabled_since or time_text(datetime.now(UTC))
-    tree = trees.get(member.root) or recorded_tree(course.places, Path(member.root), member.tree_digest)
+    tree = trees.get(member.root) or recorded_tree(run.places, Path(member.root), member.tree_digest)
     if member.source == "user" and not tree and Path(member.root).is_dir():
-        tree = _kept(member, course)
+        tree = _kept(member, run)
     return member._replace(enabled_since=since, tree_digest=tree if member.root else "")
 
 
-def _kept(member: Member, course: Course) -> str:
+def _kept(member: Member, run: OperationRun) -> str:
     """Return the digest of a plugin's files, of which a copy is kept; empty for what cannot be copied.
 
     It lies there already, put there by somebody else: that is no reason to refuse it, and none to refuse others.
     """
     try:
-        return keep_tree(course.places, Path(member.root))
+        return keep_tree(run.places, Path(member.root))
     except PmError as error:
         if error.code != "unsafe-archive":
             raise
@@ -168,5 +168,5 @@ def _kept(member: Member, course: Course) -> str:
     except PermissionError as error:
         reason = f"`{error.filename}` cannot be read"
     hint = "`rollback` does not bring its files back"
-    course.note(Problem("tree-not-kept", f"no copy of `{member.root}` is kept: {reason}", hint=hint))
+    run.note(Problem("tree-not-kept", f"no copy of `{member.root}` is kept: {reason}", hint=hint))
     return ""

@@ -11,37 +11,37 @@ from pm.generations.distributions import site_packages, stamp
 from pm.generations.pointer import Pointer, read_pointer
 from pm.generations.records import Member, Record
 from pm.names import same_key
-from pm.operations.run import Course, plugin_of
+from pm.operations.run import OperationRun, plugin_of
 from pm.places import Places
 from pm.plugins.discovery import Found
 from pm.receipts.codes import code_of
-from pm.verdict.state import Situation, member_of
+from pm.verdict.state import State, member_of
 
 
-def announced(course: Course, situation: Situation, found: Found) -> Member:
+def announced(run: OperationRun, state: State, found: Found) -> Member:
     """Say in the receipt which plugin is judged, and return it as a member of the union."""
-    since = next((member.enabled_since for member in situation.members if member.key == found.key), "")
-    member = member_of(found, (situation.places.profile,), since)
-    course.know(plugin=plugin_of(member))
+    since = next((member.enabled_since for member in state.members if member.key == found.key), "")
+    member = member_of(found, (state.places.profile,), since)
+    run.know(plugin=plugin_of(member))
     for note in found.declaration.notes:
-        course.note(note, owner=found.key)
+        run.note(note, owner=found.key)
     return member
 
 
-def is_running(situation: Situation, found: Found, members: Sequence[Member] | None = None) -> bool:
+def is_running(state: State, found: Found, members: Sequence[Member] | None = None) -> bool:
     """Say whether a plugin is switched on, and part of the selected generation as everything is now.
 
     `members` are those that hold together, where not everybody does who is switched on.
     """
-    enabled = any(member.key == found.key for member in situation.here.enabled.members)
-    record = situation.record
-    here = [old for old in record.members if situation.places.profile in old.profiles] if record is not None else []
+    enabled = any(member.key == found.key for member in state.here.enabled.members)
+    record = state.record
+    here = [old for old in record.members if state.places.profile in old.profiles] if record is not None else []
     return (
         enabled
         and record is not None
         and any(same_key(old.key, found.key) and found.lies_at(old.root) for old in here)
         and found.declaration.fit
-        and record.fingerprint == situation.constraints(situation.members if members is None else members).fingerprint
+        and record.fingerprint == state.constraints(state.members if members is None else members).fingerprint
     )
 
 

@@ -10,7 +10,7 @@ from admission.gates import root_requirements
 from lockfiles import Lock
 from lockfiles.graph import owners as owners_by_name
 from lockfiles.subset import NotASubset, subset
-from pm.config.edit import Change, Disable, Remove, Set
+from pm.config.edit import ConfigChange, Disable, Remove, Set
 from pm.config.profiles import Enabled, enabled_plugins, own_names, read_selection, selecting, selections
 from pm.config.settings import Selection
 from pm.errors import PmError
@@ -35,64 +35,64 @@ from pm.names import canonical_key, leaf, same_key
 from pm.operations.kept_trees import discard, emptied, keep_what_is_lost, recorded_tree
 from pm.operations.new_generation import constraints_later, selected
 from pm.operations.plugin_lookup import find_plugin
-from pm.operations.run import Course, Result, plugin_of, shadowed, standing, tools
+from pm.operations.run import OperationRun, Result, plugin_of, shadowed, standing, tools
 from pm.places import Places, working_folder
 from pm.plugins.declaration_cache import Rules
 from pm.plugins.discovery import Found, find_plugins
 from pm.receipts.receipt import Done, InvalidReceipt, Plugin
 from pm.receipts.store import list_receipts, load
-from pm.verdict.state import Wishes, member_of, observed, sources_of, union_of, without
+from pm.verdict.state import Options, member_of, observed, sources_of, union_of, without
 
 
-def disable(course: Course, word: str) -> Result:
+def disable(run: OperationRun, word: str) -> Result:
     """Switch a plugin off in this profile; its packages stay until the next build, which drops what was its own."""
-    leaver = _leaver(course, word)
+    leaver = _leaver(run, word)
     if not leaver.counts:
         return Done("unchanged")
-    edits = _edits(course, leaver, Disable(leaver.key, leaver.names))
+    edits = _edits(run, leaver, Disable(leaver.key, leaver.names))
     record = leaver.record
-    if course.operation.dry_run:
+    if run.operation.dry_run:
         return Done("disabled")
     if record is None or not leaver.is_member:
-        apply(course.places, edits, None, operation="disable")
+        apply(run.places, edits, None, operation="disable")
         return Done("disabled")
-    remaining = leaver.remaining(course.places.profile)
-    lock = _disowned(record.lock, leaver.key) if leaver.leaves_union(course.places.profile) else record.lock
-    lock = _fingerprinted(course, record, remaining, lock)
-    prepared = Prepared(next_number(course.places), record.environment, lock)
-    _commit(course, leaver, prepared, edits, consents=consents_left(record.consents, lock))
+    remaining = leaver.remaining(run.places.profile)
+    lock = _disowned(record.lock, leaver.key) if leaver.leaves_union(run.places.profile) else record.lock
+    lock = _fingerprinted(run, record, remaining, lock)
+    prepared = Prepared(next_number(run.places), record.environment, lock)
+    _commit(run, leaver, prepared, edits, consents=consents_left(record.consents, lock))
     return Done("disabled")
 
 
-def remove(course: Course, word: str, wishes: Wishes) -> Result:
+def remove(run: OperationRun, word: str, options: Options) -> Result:
     """Remove a plugin from this profile: folder, every mention in the config, and what only it needed."""
     try:
-        leaver = _leaver(course, word)
+        leaver = _leaver(run, word)
     except PmError as error:
-        if error.code != "unknown-plugin" or not _was_here(course, word):
+        if error.code != "unknown-plugin" or not _was_here(run, word):
             raise
-        course.know(plugin=Plugin(key=word, name=word, profile=course.places.profile))
+        run.know(plugin=Plugin(key=word, name=word, profile=run.places.profile))
         return Done("unchanged")
-    edits = _edits(course, leaver, Remove(leaver.key, leaver.names, leaver.staying))
+    edits = _edits(run, leaver, Remove(leaver.key, leaver.names, leaver.staying))
     removes_folder = leaver.folder is not None
     if leaver.found is not None and not removes_folder:
         message = f"`{leaver.key}` comes with the {leaver.found.source} plugins: it stays there, switched off"
-        course.note(Problem("stays-there", message))
+        run.note(Problem("stays-there", message))
     record = leaver.record
-    lock = _without(course, leaver) if record is not None and (leaver.is_member or _holds_leftovers(record)) else None
-    if course.operation.dry_run:
+    lock = _without(run, leaver) if record is not None and (leaver.is_member or _holds_leftovers(record)) else None
+    if run.operation.dry_run:
         return Done("removed", lock)
-    trees = _taken_away(course, leaver) if removes_folder else ()
+    trees = _taken_away(run, leaver) if removes_folder else ()
     edits = edits._replace(trees=trees)
     try:
         if record is None or lock is None:
-            apply(course.places, edits, None, operation="remove")
+            apply(run.places, edits, None, operation="remove")
             return Done("removed")
-        prepared = _rebuilt(course, record, lock, wishes)
-        _commit(course, leaver, prepared, edits, consents=consents_left(record.consents, lock))
+        prepared = _rebuilt(run, record, lock, options)
+        _commit(run, leaver, prepared, edits, consents=consents_left(record.consents, lock))
         return Done("removed", prepared.lock)
     finally:
-        discard(course.places, trees)
+        discard(run.places, trees)
 
 
 class _Leaver(NamedTuple):
@@ -132,11 +132,11 @@ class _Leaver(NamedTuple):
         return not any(same_key(member.key, self.key) for member in self.remaining(profile))
 
 
-def _leaver(course: Course, word: str) -> _Leaver:
-    places = course.places
-    record = _record(course)
+def _leaver(run: OperationRun, word: str) -> _Leaver:
+    places = run.places
+    record = _record(run)
     selection = read_selection(places.home)
-    found = _found(course, record, selection)
+    found = _found(run, record, selection)
     plugin = _meant(found, word, selection, record)
     key = plugin.key if plugin is not None else word
     members = record.members if record is not None else ()
@@ -156,14 +156,14 @@ def _leaver(course: Course, word: str) -> _Leaver:
         is_enabled=canonical_key(key) in enabled,
         is_member=bool(here),
     )
-    _announce(course, leaver, found)
+    _announce(run, leaver, found)
     return leaver
 
 
-def _was_here(course: Course, word: str) -> bool:
+def _was_here(run: OperationRun, word: str) -> bool:
     """Say whether a plugin of this key was in this profile, as far as records and receipts tell: it is gone already."""
-    profile = course.places.profile
-    return any(same_key(key, word) and profile in profiles for key, profiles in _once_here(course.places))
+    profile = run.places.profile
+    return any(same_key(key, word) and profile in profiles for key, profiles in _once_here(run.places))
 
 
 def _once_here(places: Places) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -178,24 +178,24 @@ def _once_here(places: Places) -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield receipt.plugin.key, (receipt.plugin.profile,)
 
 
-def _record(course: Course) -> Record | None:
+def _record(run: OperationRun) -> Record | None:
     """Return the selected generation's record; without a readable one the plugin goes all the same."""
     try:
-        return read_selected(course.places)
+        return read_selected(run.places)
     except PmError as error:
         if error.code != "drift":  # what the disk does not give now is not lost
             raise
         message = f"{error.message}, so the selected generation stays as it is"
-        course.note(Problem("record-unreadable", message, error.file, hint="`hermes pm init` makes a new generation"))
+        run.note(Problem("record-unreadable", message, error.file, hint="`hermes pm init` makes a new generation"))
         return None
 
 
-def _found(course: Course, record: Record | None, selection: Selection) -> tuple[Found, ...]:
+def _found(run: OperationRun, record: Record | None, selection: Selection) -> tuple[Found, ...]:
     """Return the plugins that are there, with those of the core that was recorded: no core is looked for."""
     bundled: Mapping[str, Declaration] = core_from_json(record.core).bundled if record is not None else {}
     names = core_names(selection.section.core if record is None else str(record.core["setting"]))
-    rules = Rules(names, cache_directory=course.places.cache / "read")
-    return find_plugins(course.places.home, bundled, course.scene.environ, rules, project=working_folder())
+    rules = Rules(names, cache_directory=run.places.cache / "read")
+    return find_plugins(run.places.home, bundled, run.context.environ, rules, project=working_folder())
 
 
 def _meant(found: Sequence[Found], word: str, selection: Selection, record: Record | None) -> Found | None:
@@ -220,14 +220,14 @@ def _naming(selection: Selection, names: Sequence[str], enabled: Enabled) -> tup
     )
 
 
-def _announce(course: Course, leaver: _Leaver, found: Sequence[Found]) -> None:
+def _announce(run: OperationRun, leaver: _Leaver, found: Sequence[Found]) -> None:
     record = leaver.record
     if leaver.found is not None:
-        plugin = plugin_of(member_of(leaver.found, (course.places.profile,)))
+        plugin = plugin_of(member_of(leaver.found, (run.places.profile,)))
     else:
-        plugin = Plugin(key=leaver.key, name=leaver.key, profile=course.places.profile)
-    remaining = leaver.remaining(course.places.profile)
-    course.know(
+        plugin = Plugin(key=leaver.key, name=leaver.key, profile=run.places.profile)
+    remaining = leaver.remaining(run.places.profile)
+    run.know(
         plugin=plugin,
         plugins=tuple(plugin_of(member) for member in remaining),
         core=record.lock.core if record is not None else "",
@@ -239,29 +239,29 @@ def _announce(course: Course, leaver: _Leaver, found: Sequence[Found]) -> None:
     )
 
 
-def _edits(course: Course, leaver: _Leaver, change: Disable | Remove) -> Edits:
+def _edits(run: OperationRun, leaver: _Leaver, change: Disable | Remove) -> Edits:
     """Return the edits of the config; who is selected as provider or engine is selected no longer."""
-    changes: list[Change] = [change]
+    changes: list[ConfigChange] = [change]
     for setting, written in selections(leaver.selection):
         if setting in leaver.selecting:
             if isinstance(change, Disable):  # `Remove` takes it out by itself
                 changes.append(Set(setting, ""))
             message = f"`{setting}` named `{written}`, and is the built-in one now"
-            course.note(Problem("selection-reset", message, "config.yaml", key=setting))
-    return Edits({course.places.home: tuple(changes)}, decided_on={course.places.home: leaver.selection})
+            run.note(Problem("selection-reset", message, "config.yaml", key=setting))
+    return Edits({run.places.home: tuple(changes)}, decided_on={run.places.home: leaver.selection})
 
 
 def _commit(
-    course: Course, leaver: _Leaver, prepared: Prepared, edits: Edits, *, consents: Mapping[str, object]
+    run: OperationRun, leaver: _Leaver, prepared: Prepared, edits: Edits, *, consents: Mapping[str, object]
 ) -> None:
     record = leaver.record
     if record is None:
         message = "nobody leaves a generation that is not there"
         raise AssertionError(message)
-    remaining = leaver.remaining(course.places.profile)
-    profile = course.places.profile
+    remaining = leaver.remaining(run.places.profile)
+    profile = run.places.profile
     chosen = {setting: name for setting, name in selections(leaver.selection) if setting in leaver.staying}
-    here = {**record.selections.get(profile, {}), "home": str(course.places.home), "chosen": chosen}
+    here = {**record.selections.get(profile, {}), "home": str(run.places.home), "chosen": chosen}
     contents = contents_after(
         record,
         remaining,
@@ -269,9 +269,9 @@ def _commit(
         consents=consents,
         selections={**record.selections, profile: here},
     )
-    after = select(course.places, prepared, contents, edits, operation=course.mark)
-    course.know(inputs_fingerprint=after.fingerprint)
-    selected(course, record, after)
+    after = select(run.places, prepared, contents, edits, operation=run.mark)
+    run.know(inputs_fingerprint=after.fingerprint)
+    selected(run, record, after)
 
 
 # -- what stays
@@ -282,26 +282,26 @@ def _holds_leftovers(record: Record) -> bool:
     return any(not owners for owners in owners_by_name(record.lock).values())
 
 
-def _without(course: Course, leaver: _Leaver) -> Lock | None:
+def _without(run: OperationRun, leaver: _Leaver) -> Lock | None:
     """Return the lock of those who stay; `None` if nobody leaves it."""
     record = leaver.record
     if record is None:
         return None
-    remaining = leaver.remaining(course.places.profile)
-    if not leaver.leaves_union(course.places.profile):
-        return _fingerprinted(course, record, remaining, record.lock)
+    remaining = leaver.remaining(run.places.profile)
+    if not leaver.leaves_union(run.places.profile):
+        return _fingerprinted(run, record, remaining, record.lock)
     try:
-        lock = _subset(course, record, remaining)
+        lock = _subset(run, record, remaining)
     except (NotASubset, PmError) as error:
         message = f"what only `{leaver.key}` needed stays until the next build: {error}"
-        course.note(Problem("superset-kept", message))
+        run.note(Problem("superset-kept", message))
         lock = _disowned(record.lock, leaver.key)
-    return _fingerprinted(course, record, remaining, lock)
+    return _fingerprinted(run, record, remaining, lock)
 
 
-def _subset(course: Course, record: Record, remaining: Sequence[Member]) -> Lock:
+def _subset(run: OperationRun, record: Record, remaining: Sequence[Member]) -> Lock:
     hosted = core_from_json(record.core)
-    target = describe_interpreter(Path(record.interpreter), course.places.cache).target
+    target = describe_interpreter(Path(record.interpreter), run.places.cache).target
     roots = root_requirements(ConstraintSet(hosted.core, union_of(remaining), target, Policy()))
     owners: dict[str, set[Owner]] = {}
     for root in roots:
@@ -321,18 +321,18 @@ def _disowned(lock: Lock, key: str) -> Lock:
     return lock._replace(pins=tuple(pins))
 
 
-def _fingerprinted(course: Course, record: Record, remaining: Sequence[Member], lock: Lock) -> Lock:
-    fingerprint = _fingerprint(course, record, remaining, consents_left(record.consents, lock))
+def _fingerprinted(run: OperationRun, record: Record, remaining: Sequence[Member], lock: Lock) -> Lock:
+    fingerprint = _fingerprint(run, record, remaining, consents_left(record.consents, lock))
     return lock._replace(fingerprint=fingerprint)
 
 
-def _fingerprint(course: Course, record: Record, remaining: Sequence[Member], consents: Mapping[str, object]) -> str:
+def _fingerprint(run: OperationRun, record: Record, remaining: Sequence[Member], consents: Mapping[str, object]) -> str:
     """Return the fingerprint of those who stay; empty if it cannot be told now, and the next check decides anew."""
     try:
-        with observed(course.places, course.scene.environ, Wishes(offline=True)) as situation:
-            if core_to_json(situation.hosted, situation.interpreter.target) != record.core:
+        with observed(run.places, run.context.environ, Options(offline=True)) as state:
+            if core_to_json(state.hosted, state.interpreter.target) != record.core:
                 return ""
-            return constraints_later(situation, remaining, consents).fingerprint
+            return constraints_later(state, remaining, consents).fingerprint
     except PmError:
         return ""
 
@@ -340,61 +340,61 @@ def _fingerprint(course: Course, record: Record, remaining: Sequence[Member], co
 # -- the environment and the folder
 
 
-def _rebuilt(course: Course, record: Record, lock: Lock, wishes: Wishes) -> Prepared:
+def _rebuilt(run: OperationRun, record: Record, lock: Lock, options: Options) -> Prepared:
     """Build the environment of those who stay, from the cache if it has everything.
 
     Without the wheels, and without a network to get them, the environment stays as it is: a superset.
     """
     try:
-        interpreter = describe_interpreter(Path(record.interpreter), course.places.cache)
+        interpreter = describe_interpreter(Path(record.interpreter), run.places.cache)
         hosted = core_from_json(record.core)
         built: Prepared | Refused | None = None
-        with course.phase("build", f"building an environment of {len(lock.pins)} packages"):
-            for sources in _ways(course, wishes):
-                built = _tried(course, lock, Ingredients(hosted, interpreter, sources, None), record)
+        with run.phase("build", f"building an environment of {len(lock.pins)} packages"):
+            for sources in _ways(run, options):
+                built = _tried(run, lock, Ingredients(hosted, interpreter, sources, None), record)
                 if isinstance(built, Prepared):
                     return built
     except PmError as error:
         message = f"what nobody needs any more stays until the next build: {error.message.splitlines()[0]}"
     else:
         message = "what nobody needs any more stays until the next build: not every wheel is there to build without it"
-    course.note(Problem("superset-kept", message))
+    run.note(Problem("superset-kept", message))
     owned = {pin.name: pin.owners for pin in lock.pins}
     pins = tuple(pin._replace(owners=owned.get(pin.name, ())) for pin in record.lock.pins)
     kept = record.lock._replace(pins=pins, fingerprint=lock.fingerprint)
-    return Prepared(next_number(course.places), record.environment, kept)
+    return Prepared(next_number(run.places), record.environment, kept)
 
 
-def _ways(course: Course, wishes: Wishes) -> Iterator[Sources | None]:
+def _ways(run: OperationRun, options: Options) -> Iterator[Sources | None]:
     yield None
-    if not wishes.offline:
-        settings = read_selection(course.places.root).settings
-        yield sources_of(settings, course.places, course.scene.environ)
+    if not options.offline:
+        settings = read_selection(run.places.root).settings
+        yield sources_of(settings, run.places, run.context.environ)
 
 
-def _tried(course: Course, lock: Lock, ingredients: Ingredients, record: Record) -> Prepared | Refused | None:
+def _tried(run: OperationRun, lock: Lock, ingredients: Ingredients, record: Record) -> Prepared | Refused | None:
     try:
-        return prepare(course.places, lock, ingredients, record)
+        return prepare(run.places, lock, ingredients, record)
     except PmError as error:
         if error.code not in ("build-failed", "offline"):
             raise
         return None
 
 
-def _taken_away(course: Course, leaver: _Leaver) -> tuple[Replacement, ...]:
+def _taken_away(run: OperationRun, leaver: _Leaver) -> tuple[Replacement, ...]:
     folder = leaver.folder
     if folder is None:
         return ()
-    places = course.places
+    places = run.places
     members = leaver.record.members if leaver.record is not None else ()
     known = next((member.tree_digest for member in members if member.root == str(folder)), "")
     recorded = recorded_tree(places, folder, known)
     try:
-        keep_what_is_lost(course, folder, recorded)
+        keep_what_is_lost(run, folder, recorded)
     except (PmError, OSError) as error:
-        course.note(Problem("tree-not-kept", f"no copy of `{folder}` is kept: {error}"))
+        run.note(Problem("tree-not-kept", f"no copy of `{folder}` is kept: {error}"))
     replacements = emptied(places, folder, recorded=recorded)
     if replacements[0].tree is not None:
         message = f"what `{leaver.key}` wrote into its folder itself stays in `{folder}`"
-        course.note(Problem("files-kept", message))
+        run.note(Problem("files-kept", message))
     return replacements

@@ -11,45 +11,45 @@ from pm.generations.uv import forget
 from pm.host.core import core_from_json
 from pm.host.interpreter import describe_interpreter
 from pm.operations.new_generation import selected as say_selected
-from pm.operations.run import Course, Result
+from pm.operations.run import OperationRun, Result
 from pm.operations.verify import found, selected
 from pm.receipts.receipt import Done
-from pm.verdict.state import Wishes, sources_of
+from pm.verdict.state import Options, sources_of
 
 
-def repair(course: Course, wishes: Wishes) -> Result:
+def repair(run: OperationRun, options: Options) -> Result:
     """Build a new generation from the selected one's lock; nothing is resolved, and the core never goes alone.
 
     The damaged distributions leave uv's cache first: its files may be the damaged ones, under another name. Raise
     `PmError` (`no-generation`, `build-failed`, `offline`, `no-interpreter` …); then what is selected stays.
     """
-    record = selected(course)
-    faults = found(course, record)
+    record = selected(run)
+    faults = found(run, record)
     if not faults:
         return Done("unchanged")
-    if course.operation.dry_run:
+    if run.operation.dry_run:
         return Done("repaired")
     damaged = sorted({fault.package for fault in faults if fault.package})
-    forget(course.places, [name for name in damaged if record.lock.pin(name)])
-    prepared = _built(course, record, wishes)
+    forget(run.places, [name for name in damaged if record.lock.pin(name)])
+    prepared = _built(run, record, options)
     if isinstance(prepared, Refused):
         return prepared
     contents = contents_after(record, record.members, record.fingerprint)
-    after = select(course.places, prepared, contents, Edits(), operation=course.mark)
-    say_selected(course, record, after)
+    after = select(run.places, prepared, contents, Edits(), operation=run.mark)
+    say_selected(run, record, after)
     return Done("repaired", record.lock)
 
 
-def _built(course: Course, record: Record, wishes: Wishes) -> Prepared | Refused:
-    interpreter = describe_interpreter(Path(record.interpreter), course.places.cache)
+def _built(run: OperationRun, record: Record, options: Options) -> Prepared | Refused:
+    interpreter = describe_interpreter(Path(record.interpreter), run.places.cache)
     hosted = core_from_json(record.core)
-    with course.phase("build", f"building an environment of {len(record.lock.pins)} packages"):
-        if wishes.offline:
-            return prepare(course.places, record.lock, Ingredients(hosted, interpreter, None, None), None)
-        settings = read_selection(course.places.root).settings
-        sources = sources_of(settings, course.places, course.scene.environ)
+    with run.phase("build", f"building an environment of {len(record.lock.pins)} packages"):
+        if options.offline:
+            return prepare(run.places, record.lock, Ingredients(hosted, interpreter, None, None), None)
+        settings = read_selection(run.places.root).settings
+        sources = sources_of(settings, run.places, run.context.environ)
         try:
-            return prepare(course.places, record.lock, Ingredients(hosted, interpreter, sources, None), None)
+            return prepare(run.places, record.lock, Ingredients(hosted, interpreter, sources, None), None)
         except PmError as error:
             if error.code == "build-failed":
                 error.hint = error.hint or "the wheels may be gone from the index; `hermes pm init` decides anew"

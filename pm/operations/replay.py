@@ -8,25 +8,25 @@ from admission import Admitted, Need, Problem, Refused, Step
 from lockfiles.pylock import text_digest
 from pm.errors import PmError
 from pm.generations.fault_reasons import FILE_CODES
-from pm.operations.run import Course, Result
+from pm.operations.run import OperationRun, Result
 from pm.receipts.receipt import InvalidReceipt, Receipt
 from pm.receipts.store import UnknownReceipt, find, load
 from pm.verdict.evidence import decided_again
 
 
-def replay(course: Course, word: str) -> Result:
+def replay(run: OperationRun, word: str) -> Result:
     """Decide again what a receipt tells of; `word` is its file, its id, or the beginning of one.
 
     Raise `PmError` (`unknown-receipt`, `invalid-evidence`) if there is nothing to decide again.
     """
-    path, receipt = _receipt(course, word)
+    path, receipt = _receipt(run, word)
     if receipt.facts is None:
         raise PmError("invalid-evidence", f"the receipt `{receipt.id}` rests on no facts: nothing was decided in it")
     text = _text(path.with_name(receipt.facts.name))
     if text_digest(text) != receipt.facts.digest:
         raise PmError("invalid-evidence", f"`{receipt.facts.name}` is not the file that the receipt names")
     question, decision = decided_again(text)
-    course.know(
+    run.know(
         plugin=receipt.plugin,
         plugins=receipt.plugins,
         core=receipt.core,
@@ -40,18 +40,18 @@ def replay(course: Course, word: str) -> Result:
     if isinstance(decision, Admitted) and _is_about_files(receipt):
         message = f"the refusal of `{receipt.id}` rests on files that only the build showed, and no facts hold those"
         raise PmError("invalid-evidence", message)
-    _compare(course, receipt, decision)
+    _compare(run, receipt, decision)
     return decision._replace(steps=(_AGAIN,)) if isinstance(decision, Refused) else decision
 
 
 _AGAIN = Step("retry", "", "repeat it", when="the manager is another version: the facts stay what they are")
 
 
-def _receipt(course: Course, word: str) -> tuple[Path, Receipt]:
+def _receipt(run: OperationRun, word: str) -> tuple[Path, Receipt]:
     path = Path(word)
     try:
         if not path.is_file():
-            path = find(course.places.receipts, word)
+            path = find(run.places.receipts, word)
         return path, load(path)
     except (UnknownReceipt, InvalidReceipt) as error:
         raise PmError("unknown-receipt", str(error), hint="name the file of a receipt, or its id") from error
@@ -68,7 +68,7 @@ def _is_about_files(receipt: Receipt) -> bool:
     return any(reason.code in FILE_CODES for reason in receipt.reasons)
 
 
-def _compare(course: Course, receipt: Receipt, decision: Result) -> None:
+def _compare(run: OperationRun, receipt: Receipt, decision: Result) -> None:
     """Say whether this engine comes to the same verdict as the one that wrote the receipt."""
     before = "refused" if receipt.outcome == "refused" else "admitted"
     now = {Admitted: "admitted", Refused: "refused"}.get(type(decision), "undecided")
@@ -77,4 +77,4 @@ def _compare(course: Course, receipt: Receipt, decision: Result) -> None:
     if (before, codes) != (now, again):
         told = f"the receipt says {before} {', '.join(codes)}".strip()
         message = f"{told}, and this version of the manager says {now} {', '.join(again)}".strip()
-        course.note(Problem("replay-differs", message))
+        run.note(Problem("replay-differs", message))

@@ -8,48 +8,48 @@ from functools import partial
 from admission import Admitted, Problem, Refused
 from pm.generations.fault_reasons import FILE_CODES
 from pm.generations.records import Member
-from pm.operations.run import Course
-from pm.verdict.resolve import Judged, judge, notices, question_of
-from pm.verdict.state import Situation
+from pm.operations.run import OperationRun
+from pm.verdict.resolve import Verdict, judge, notices, question_of
+from pm.verdict.state import State
 
 
 def verdict(
-    course: Course, situation: Situation, members: Sequence[Member], candidate: str = "", *, asked: Collection[str] = ()
-) -> Judged:
+    run: OperationRun, state: State, members: Sequence[Member], candidate: str = "", *, asked: Collection[str] = ()
+) -> Verdict:
     """Judge a union, and say in the receipt what was judged; `asked` are the keys if it is about several plugins."""
-    with course.phase("decide", "deciding"):
-        judged = judge(situation, members, candidate, asked)
-    course.judged(situation, judged.members)
+    with run.phase("decide", "deciding"):
+        judged = judge(state, members, candidate, asked)
+    run.judged(state, judged.members)
     for note in judged.notes:
-        course.note(note)
+        run.note(note)
     if isinstance(judged.decision, Refused):
         from pm.verdict.ways_out import with_steps
 
-        with course.phase("steps", "trying ways out"):
-            refused = with_steps(situation, judged.members, candidate, judged.decision)
+        with run.phase("steps", "trying ways out"):
+            refused = with_steps(state, judged.members, candidate, judged.decision)
         judged = judged._replace(decision=refused)
-    for notice in notices(situation):
-        course.notice(notice)
-    for replaced in _replaced(situation, judged):
-        course.note(replaced)
-    if not course.operation.dry_run:
-        with course.phase("evidence"):
-            course.evidence = _evidence(situation, judged, candidate)
+    for notice in notices(state):
+        run.notice(notice)
+    for replaced in _replaced(state, judged):
+        run.note(replaced)
+    if not run.operation.dry_run:
+        with run.phase("evidence"):
+            run.evidence = _evidence(state, judged, candidate)
     return judged
 
 
-def recorded_or_verdict(course: Course, situation: Situation, members: Sequence[Member], candidate: str) -> Judged:
+def recorded_or_verdict(run: OperationRun, state: State, members: Sequence[Member], candidate: str) -> Verdict:
     """Answer from the selected lock where it was made for just these members, though for fewer profiles."""
-    record = situation.record
-    if record is None or record.fingerprint != situation.constraints(members).fingerprint:
-        return verdict(course, situation, members, candidate)
-    course.judged(situation, members)
-    return Judged(Admitted(record.lock), tuple(members))
+    record = state.record
+    if record is None or record.fingerprint != state.constraints(members).fingerprint:
+        return verdict(run, state, members, candidate)
+    run.judged(state, members)
+    return Verdict(Admitted(record.lock), tuple(members))
 
 
-def _replaced(situation: Situation, judged: Judged) -> Iterator[Problem]:
+def _replaced(state: State, judged: Verdict) -> Iterator[Problem]:
     """Warn of files that an index serves under the name of a locked one with other bytes: nobody should do that."""
-    record, decision = situation.record, judged.decision
+    record, decision = state.record, judged.decision
     if record is None or not isinstance(decision, Admitted):
         return
     before = {pin.artifact.filename: pin.artifact.sha256 for pin in record.lock.pins}
@@ -62,13 +62,13 @@ def _replaced(situation: Situation, judged: Judged) -> Iterator[Problem]:
             )
 
 
-def _evidence(situation: Situation, judged: Judged, candidate: str) -> str:
+def _evidence(state: State, judged: Verdict, candidate: str) -> str:
     """Return what the verdict rests on, and of a refusal because of files what these are."""
     from pm.generations.file_faults import telling_files
     from pm.verdict.evidence import evidence_of
 
     reasons = judged.decision.reasons if isinstance(judged.decision, Refused) else ()
     about_files = any(reason.code in FILE_CODES for reason in reasons)
-    telling = partial(telling_files, index=situation.client, interpreter=situation.interpreter, places=situation.places)
-    question = question_of(situation, judged.members, candidate)
-    return evidence_of(question, situation.client.facts, telling if about_files else None)
+    telling = partial(telling_files, index=state.client, interpreter=state.interpreter, places=state.places)
+    question = question_of(state, judged.members, candidate)
+    return evidence_of(question, state.client.facts, telling if about_files else None)

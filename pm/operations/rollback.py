@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from admission import Problem
-from pm.config.edit import Change, Disable, Enable, Set
+from pm.config.edit import ConfigChange, Disable, Enable, Set
 from pm.config.profiles import Profile, enabled_plugins, read_profiles, read_selection, selecting
 from pm.config.settings import Selection
 from pm.errors import PmError
@@ -18,7 +18,7 @@ from pm.host.interpreter import describe_interpreter
 from pm.names import canonical_key, leaf, same_key
 from pm.operations.kept_trees import discard, keep_what_is_lost, kept_tree, noted, placed, recorded_tree
 from pm.operations.new_generation import selected as say_selected
-from pm.operations.run import Course, Result, plugin_of
+from pm.operations.run import OperationRun, Result, plugin_of
 from pm.operations.verify import selected
 from pm.places import DEFAULT_PROFILE, working_folder
 from pm.plugins.declaration_cache import Rules
@@ -26,42 +26,42 @@ from pm.plugins.discovery import find_plugins, is_plugin
 from pm.receipts.receipt import Done
 
 
-def roll_back(course: Course, number: int | None, *, agreed: bool) -> Result:
+def roll_back(run: OperationRun, number: int | None, *, agreed: bool) -> Result:
     """Select an earlier generation again, by default the one before; nothing is resolved or built.
 
     Where another profile than this one would change, that must be agreed to. Raise `PmError` (`unknown-generation`,
     `drift` for one that is not what it was, `not-agreed`); then everything stays.
     """
-    record = selected(course)
-    target = _target(course, record, number)
+    record = selected(run)
+    target = _target(run, record, number)
     if target.generation == record.generation:
         return Done("unchanged")
-    course.know(plugins=tuple(plugin_of(member) for member in target.members), core=target.lock.core)
-    moved = tuple(_moved(course, record, target))
-    _check(course, target, moved)
-    profiles = read_profiles(course.places.root)
-    changes = dict(_changes(course, profiles, record, target))
-    others = sorted(name for name, (_, edits) in changes.items() if edits and name != course.places.profile)
+    run.know(plugins=tuple(plugin_of(member) for member in target.members), core=target.lock.core)
+    moved = tuple(_moved(run, record, target))
+    _check(run, target, moved)
+    profiles = read_profiles(run.places.root)
+    changes = dict(_changes(run, profiles, record, target))
+    others = sorted(name for name, (_, edits) in changes.items() if edits and name != run.places.profile)
     for name, (_, edits) in sorted(changes.items()):
         for edit in edits:
-            course.note(Problem("profile-changes", _said(name, edit)))
+            run.note(Problem("profile-changes", _said(name, edit)))
     if others and not agreed:
         names = ", ".join(f"`{name}`" for name in others)
         raise PmError("not-agreed", f"other profiles change as well: {names}", hint="say `--yes` if they may")
-    settings = _settings(course, target)
+    settings = _settings(run, target)
     for edit in settings:
-        course.note(Problem("profile-changes", _said(DEFAULT_PROFILE, edit)))
+        run.note(Problem("profile-changes", _said(DEFAULT_PROFILE, edit)))
     home, edits = changes[DEFAULT_PROFILE]
     changes[DEFAULT_PROFILE] = (home, (*settings, *edits))
-    if not course.operation.dry_run:
+    if not run.operation.dry_run:
         decided_on = {profile.home: profile.selection for profile in profiles if profile.selection is not None}
-        _go(course, target, moved, Edits(dict(changes.values()), decided_on=decided_on))
-    say_selected(course, record, target)
+        _go(run, target, moved, Edits(dict(changes.values()), decided_on=decided_on))
+    say_selected(run, record, target)
     return Done("rolled-back", target.lock)
 
 
-def _target(course: Course, record: Record, number: int | None) -> Record:
-    places = course.places
+def _target(run: OperationRun, record: Record, number: int | None) -> Record:
+    places = run.places
     known = sorted(set(numbers(places)))
     if number is None:
         earlier = [n for n in known if n < record.generation and places.record(n).exists()]
@@ -74,22 +74,22 @@ def _target(course: Course, record: Record, number: int | None) -> Record:
     return read_record(places, number)
 
 
-def _check(course: Course, target: Record, moved: Sequence[tuple[Member, str | None]]) -> None:
+def _check(run: OperationRun, target: Record, moved: Sequence[tuple[Member, str | None]]) -> None:
     """Raise if the environment is not what its lock says, or a plugin's files of then are not kept."""
-    folder = course.places.generation(target.environment)
+    folder = run.places.generation(target.environment)
     if not folder.is_dir():
         raise PmError("drift", f"the environment of generation {target.generation} is gone", file=str(folder))
-    interpreter = describe_interpreter(Path(target.interpreter), course.places.cache)
+    interpreter = describe_interpreter(Path(target.interpreter), run.places.cache)
     faults = differences(folder, target.lock, interpreter)
     if faults:
         message = f"generation {target.generation} is not what it was: {faults[0].message}"
         raise PmError("drift", message, file=str(folder), hint="take another one, or stay")
     for member, _ in moved:
-        if not kept_tree(course.places, member.tree_digest).is_dir():
+        if not kept_tree(run.places, member.tree_digest).is_dir():
             raise PmError("drift", f"the files that `{member.key}` had then are not kept any more", file=member.root)
 
 
-def _moved(course: Course, record: Record, target: Record) -> Iterator[tuple[Member, str | None]]:
+def _moved(run: OperationRun, record: Record, target: Record) -> Iterator[tuple[Member, str | None]]:
     """Yield the plugins whose folder holds another tree now than then, with the digest of what it holds.
 
     It is empty if nobody knows, and `None` if no plugin lies there.
@@ -99,20 +99,20 @@ def _moved(course: Course, record: Record, target: Record) -> Iterator[tuple[Mem
         if member.source != "user" or not member.tree_digest:
             continue
         there = is_plugin(Path(member.root))
-        now = recorded_tree(course.places, Path(member.root), known.get(member.root, "")) if there else None
+        now = recorded_tree(run.places, Path(member.root), known.get(member.root, "")) if there else None
         # what nobody put there by a record may be just what it was
-        if now != member.tree_digest and (now or not there or any(changed_trees(course.places, (member,)))):
+        if now != member.tree_digest and (now or not there or any(changed_trees(run.places, (member,)))):
             yield member, now
 
 
 def _changes(
-    course: Course, profiles: Sequence[Profile], record: Record, target: Record
-) -> Iterator[tuple[str, tuple[Path, tuple[Change, ...]]]]:
+    run: OperationRun, profiles: Sequence[Profile], record: Record, target: Record
+) -> Iterator[tuple[str, tuple[Path, tuple[ConfigChange, ...]]]]:
     """Yield for each profile what its config must say otherwise, so that it selects what it selected then."""
     for profile in profiles:
         if profile.selection is None:
             raise profile.error or PmError("config-unreadable", f"the config of `{profile.name}` cannot be read")
-        changes = _switches(course, profile.home, profile.selection, _Then(profile.name, record, target))
+        changes = _switches(run, profile.home, profile.selection, _Then(profile.name, record, target))
         yield profile.name, (profile.home, tuple(changes))
 
 
@@ -127,18 +127,18 @@ class _Then(NamedTuple):
         return [member for member in record.members if self.profile in member.profiles]
 
 
-def _settings(course: Course, target: Record) -> tuple[Change, ...]:
+def _settings(run: OperationRun, target: Record) -> tuple[ConfigChange, ...]:
     """Return how the settings must change that the generation was made with; they stand with the root."""
-    now = read_selection(course.places.root).section
+    now = read_selection(run.places.root).section
     wanted = (("pm.core", str(target.core["setting"]), now.core), ("pm.python", target.python, now.python))
     return tuple(Set(name, then) for name, then, is_set in wanted if then != is_set)
 
 
-def _switches(course: Course, home: Path, selection: Selection, then: _Then) -> Iterator[Change]:
+def _switches(run: OperationRun, home: Path, selection: Selection, then: _Then) -> Iterator[ConfigChange]:
     """Yield how a profile's config must change so that it enables what was a member of it then."""
     hosted = core_from_json(then.target.core)
-    rules = Rules(hosted.names, cache_directory=course.places.cache / "read")
-    found = find_plugins(home, hosted.bundled, course.scene.environ, rules, project=working_folder())
+    rules = Rules(hosted.names, cache_directory=run.places.cache / "read")
+    found = find_plugins(home, hosted.bundled, run.context.environ, rules, project=working_folder())
     members = then.members(then.target)
     gone = [m for m in then.members(then.record) if not any(same_key(m.key, other.key) for other in members)]
     now = {"memory.provider": selection.memory_provider, "context.engine": selection.context_engine}
@@ -162,29 +162,29 @@ def _switches(course: Course, home: Path, selection: Selection, then: _Then) -> 
             yield Disable(member.key)
 
 
-def _said(profile: str, change: Change) -> str:
+def _said(profile: str, change: ConfigChange) -> str:
     if isinstance(change, Set):
         return f"the profile `{profile}` sets `{change.setting}` to `{change.value}`"
     return f"the profile `{profile}` switches `{change.key}` {'on' if isinstance(change, Enable) else 'off'}"
 
 
 def _go(
-    course: Course,
+    run: OperationRun,
     target: Record,
     moved: Sequence[tuple[Member, str | None]],
     edits: Edits,
 ) -> None:
-    places = course.places
+    places = run.places
     trees: list[Replacement] = []
     try:
         for member, now in moved:
             place = Path(member.root)
             if now is not None:
-                keep_what_is_lost(course, place, now, member.tree_digest)
+                keep_what_is_lost(run, place, now, member.tree_digest)
             trees.append(placed(places, member.tree_digest, place, recorded=now)[0])
         digests = {Path(member.root): member.tree_digest for member, _ in moved}
         kept = [noted(places, digests)] if digests else []
-        with course.phase("commit"):
+        with run.phase("commit"):
             edits = edits._replace(trees=(*trees, *kept))
             apply(places, edits, pointer_to(places, target), operation="rollback")
     finally:

@@ -1,4 +1,4 @@
-"""`Course`: one operation under way, from its first step to its receipt, whatever happens in between."""
+"""`OperationRun`: one operation under way, from its first step to its receipt, whatever happens in between."""
 
 import os
 import time
@@ -7,12 +7,11 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from admission import Admitted, Problem, Refused, Undecided
-from admission import Warning as Notice
+from admission import Admitted, Notice, Problem, Refused, Undecided
 from pm import __version__
 from pm.errors import PmError
 from pm.generations.records import Member, Record
-from pm.index import Terms
+from pm.index import IndexOptions
 from pm.names import canonical_key, leaf
 from pm.places import Places
 from pm.plugins.discovery import Found
@@ -26,33 +25,33 @@ from pm.receipts.receipt import (
     Plugin,
     Receipt,
     Shadowed,
-    Source,
+    SourceRow,
     Transition,
-    Warning,
+    WarningRow,
     begin,
 )
 from pm.system.files import disk_error, read_stored, write_json
-from pm.verdict.state import Situation
+from pm.verdict.state import State
 
 Result = Admitted | Refused | Undecided | Done
 
 
-class Scene(NamedTuple):
+class Context(NamedTuple):
     """Where an operation happens, and how it may talk."""
 
     places: Places
     environ: Mapping[str, str]
     tell: Callable[[str], None] = lambda _: None
     """Hears what is being done, for a person who waits."""
-    terms: Terms | None = None
+    terms: IndexOptions | None = None
     """How an index is asked, and who hears of it."""
 
 
-class Course:
+class OperationRun:
     """One operation under way."""
 
-    def __init__(self, scene: Scene, name: str, command: tuple[str, ...], *, dry_run: bool = False) -> None:
-        self.scene = scene
+    def __init__(self, context: Context, name: str, command: tuple[str, ...], *, dry_run: bool = False) -> None:
+        self.context = context
         self.operation: Operation = begin(name, command, now=datetime.now(UTC), dry_run=dry_run)
         self.evidence = ""
         """What the verdict rests on, to be kept beside the receipt; empty where nothing was decided or is kept."""
@@ -60,7 +59,7 @@ class Course:
 
     @property
     def places(self) -> Places:
-        return self.scene.places
+        return self.context.places
 
     @property
     def mark(self) -> tuple[str, str]:
@@ -71,29 +70,29 @@ class Course:
         """Fill in more of what the receipt will say."""
         self.operation = self.operation._replace(**values)
 
-    def learn(self, situation: Situation) -> None:
+    def learn(self, state: State) -> None:
         """Take over what the receipt says of the situation."""
-        record = situation.record
-        core = situation.hosted.core
+        record = state.record
+        core = state.hosted.core
         self.know(
             core=f"{core.name}=={core.version}",
-            target=situation.interpreter.target.name,
+            target=state.interpreter.target.name,
             before=record.lock if record is not None else None,
             generation=standing(record),
-            exclude_newer=situation.policy.not_after,
-            consents=_consents(situation),
-            shadowed=tuple(shadowed(situation.here.found)),
+            exclude_newer=state.policy.not_after,
+            consents=_consents(state),
+            shadowed=tuple(shadowed(state.here.found)),
             tools=tools(),
         )
-        for note in situation.notes:
+        for note in state.notes:
             self.note(note)
 
-    def judged(self, situation: Situation, members: Iterable[Member]) -> None:
+    def judged(self, state: State, members: Iterable[Member]) -> None:
         """Say whom the verdict is about, and on which inputs."""
         members = tuple(members)
         self.know(
             plugins=tuple(plugin_of(member) for member in members),
-            inputs_fingerprint=situation.constraints(members).fingerprint,
+            inputs_fingerprint=state.constraints(members).fingerprint,
         )
 
     def note(self, problem: Problem, *, owner: str = "") -> None:
@@ -102,9 +101,9 @@ class Course:
 
     def notice(self, notice: Notice) -> None:
         """Warn of something that the index or the sources said."""
-        self._warn(Warning(notice.code, notice.message, notice.package, notice.owner))
+        self._warn(WarningRow(notice.code, notice.message, notice.package, notice.owner))
 
-    def _warn(self, warning: Warning) -> None:
+    def _warn(self, warning: WarningRow) -> None:
         if warning not in self.operation.warnings:
             self.know(warnings=(*self.operation.warnings, warning))
 
@@ -112,7 +111,7 @@ class Course:
     def phase(self, name: str, said: str = "") -> Iterator[None]:
         """Time a part of the work, and say that it has begun."""
         if said:
-            self.scene.tell(said)
+            self.context.tell(said)
         started = time.perf_counter()
         try:
             yield
@@ -122,46 +121,46 @@ class Course:
             self.know(timings=dict(self._timings))
 
 
-def changing(course: Course, work: Callable[[], Result]) -> Receipt:
+def changing(run: OperationRun, work: Callable[[], Result]) -> Receipt:
     """Do work that changes something: under the install lock, after what an interrupted operation left is mended."""
     from pm.generations.install_lock import install_lock
     from pm.generations.transaction import recover
     from pm.operations.leftovers import sweep
 
     def locked() -> Result:
-        _refuse_managed(course)
-        with install_lock(course.places, course.operation.name, tell=course.scene.tell):
-            recovered = recover(course.places)
+        _refuse_managed(run)
+        with install_lock(run.places, run.operation.name, tell=run.context.tell):
+            recovered = recover(run.places)
             if recovered.outcome != "nothing":
-                course.note(_recovered(recovered.outcome, recovered.operation, recovered.details))
-            sweep(course.places)
-            return _numbered(course, work)
+                run.note(_recovered(recovered.outcome, recovered.operation, recovered.details))
+            sweep(run.places)
+            return _numbered(run, work)
 
-    return _stored(course, _ended(course, locked))
+    return _stored(run, _ended(run, locked))
 
 
-def trying(course: Course, work: Callable[[], Result]) -> Receipt:
+def trying(run: OperationRun, work: Callable[[], Result]) -> Receipt:
     """Do the dry run of what changes something: it is refused where the change would be."""
 
     def allowed() -> Result:
-        _refuse_managed(course)
+        _refuse_managed(run)
         return work()
 
-    return looking(course, allowed)
+    return looking(run, allowed)
 
 
-def looking(course: Course, work: Callable[[], Result]) -> Receipt:
+def looking(run: OperationRun, work: Callable[[], Result]) -> Receipt:
     """Do work that changes nothing and stores no receipt."""
-    result = _ended(course, work)
-    return _to_be_said(build(course.operation, result, finished_at=datetime.now(UTC)))
+    result = _ended(run, work)
+    return _to_be_said(build(run.operation, result, finished_at=datetime.now(UTC)))
 
 
-def inspecting(course: Course, work: Callable[[], Result]) -> Receipt:
+def inspecting(run: OperationRun, work: Callable[[], Result]) -> Receipt:
     """Do work that changes nothing, waits for nobody, and whose receipt is kept."""
-    return _stored(course, _ended(course, work))
+    return _stored(run, _ended(run, work))
 
 
-def _ended(course: Course, work: Callable[[], Result]) -> Result | PmError:
+def _ended(run: OperationRun, work: Callable[[], Result]) -> Result | PmError:
     from pm.system.signals import hear_again, too_late
 
     hear_again()
@@ -175,36 +174,36 @@ def _ended(course: Course, work: Callable[[], Result]) -> Result | PmError:
         return error
     except OSError as error:
         # a disk can fail at any call: whoever knows a better word for it has said it already
-        return disk_error(error, course.places.state)
+        return disk_error(error, run.places.state)
     except KeyboardInterrupt as stopped:
-        return _stopped(course, str(stopped))
+        return _stopped(run, str(stopped))
 
 
-def _stopped(course: Course, signal: str) -> PmError:
-    if course.places.journal.exists():
+def _stopped(run: OperationRun, signal: str) -> PmError:
+    if run.places.journal.exists():
         consequence = "the next command that changes something undoes what it had begun"
-    elif course.operation.name == "gc":
+    elif run.operation.name == "gc":
         consequence = "what it had deleted by then is gone, and nobody needs it"
     else:
         consequence = "nothing was changed"
     by = f" by {signal}" if signal else ""
-    return PmError("interrupted", f"`{course.operation.name}` was stopped{by}; {consequence}")
+    return PmError("interrupted", f"`{run.operation.name}` was stopped{by}; {consequence}")
 
 
-def _stored(course: Course, result: Result | PmError) -> Receipt:
+def _stored(run: OperationRun, result: Result | PmError) -> Receipt:
     from lockfiles.pylock import text_digest
     from pm.generations.build import numbers
     from pm.receipts.store import facts_name, store
 
-    if course.evidence:
-        course.know(facts=FactsFile(facts_name(course.operation.id), text_digest(course.evidence)))
-    receipt = build(course.operation, result, finished_at=datetime.now(UTC))
+    if run.evidence:
+        run.know(facts=FactsFile(facts_name(run.operation.id), text_digest(run.evidence)))
+    receipt = build(run.operation, result, finished_at=datetime.now(UTC))
     try:
-        kept = tuple(numbers(course.places))
-        store(receipt, course.places.receipts, facts=course.evidence, kept_generations=kept)
+        kept = tuple(numbers(run.places))
+        store(receipt, run.places.receipts, facts=run.evidence, kept_generations=kept)
     except (PmError, OSError) as error:
-        told = error if isinstance(error, PmError) else disk_error(error, course.places.receipts, verb="used")
-        warning = Warning("receipt-not-stored", f"this receipt is stored nowhere: {told.message}")
+        told = error if isinstance(error, PmError) else disk_error(error, run.places.receipts, verb="used")
+        warning = WarningRow("receipt-not-stored", f"this receipt is stored nowhere: {told.message}")
         receipt = receipt._replace(warnings=(*receipt.warnings, warning))
     return _to_be_said(receipt)
 
@@ -227,7 +226,7 @@ def plugin_of(member: Member) -> Plugin:
         key=member.key,
         name=declaration.name or member.key,
         version=declaration.version,
-        source=Source({"user": "folder"}.get(member.source, member.source), member.root),
+        source=SourceRow({"user": "folder"}.get(member.source, member.source), member.root),
         profile=", ".join(member.profiles),
         declared_in=next((file for file in files if file), ""),
         digest=member.digest,
@@ -279,8 +278,8 @@ def _copy(found: Found) -> Copy:
     return Copy(found.source, location, found.declaration.version)
 
 
-def _consents(situation: Situation) -> tuple[Consent, ...]:
-    policy = situation.policy
+def _consents(state: State) -> tuple[Consent, ...]:
+    policy = state.policy
     direct = (Consent("allow-direct-url", "every plugin"),) if policy.allow_direct_urls else ()
     return (
         *(Consent("allow-build", name) for name in policy.allow_build),
@@ -292,16 +291,16 @@ def _consents(situation: Situation) -> tuple[Consent, ...]:
 # -- housekeeping
 
 
-def _numbered(course: Course, work: Callable[[], Result]) -> Result:
+def _numbered(run: OperationRun, work: Callable[[], Result]) -> Result:
     """Do work under the next number; on a full disk, what makes room gets its number afterwards."""
     try:
-        course.know(sequence=_next_sequence(course.places))
+        run.know(sequence=_next_sequence(run.places))
     except PmError as error:
-        if error.code != "no-space" or course.operation.name not in _MAKING_ROOM:
+        if error.code != "no-space" or run.operation.name not in _MAKING_ROOM:
             raise
         result = work()
         with suppress(PmError):  # whatever went is gone, and is told
-            course.know(sequence=_next_sequence(course.places))
+            run.know(sequence=_next_sequence(run.places))
         return result
     return work()
 
@@ -327,10 +326,10 @@ def _recovered(outcome: str, operation: str, details: tuple[str, ...]) -> Proble
     return Problem("interrupted", said + more)
 
 
-def _refuse_managed(course: Course) -> None:
+def _refuse_managed(run: OperationRun) -> None:
     """Refuse to change an environment that belongs to Nix, a container or an administrator."""
-    places = course.places
-    owner = course.scene.environ.get("HERMES_MANAGED", "").strip()
+    places = run.places
+    owner = run.context.environ.get("HERMES_MANAGED", "").strip()
     marker = next((home / ".managed" for home in (places.root, places.home) if (home / ".managed").exists()), None)
     if owner.lower() in {"", "0", "false", "no"}:
         owner = ""

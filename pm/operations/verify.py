@@ -11,23 +11,23 @@ from pm.generations.records import Record, read_record, read_selected
 from pm.generations.verification import Hashes, changed_trees, differences
 from pm.host.interpreter import describe_interpreter
 from pm.operations.plugin_status import drift_of
-from pm.operations.run import Course, Result, plugin_of, standing, tools
+from pm.operations.run import OperationRun, Result, plugin_of, standing, tools
 from pm.receipts.receipt import Done
 
 SHOWN = 50
 """Differences that a receipt names."""
 
 
-def verify(course: Course) -> Result:
+def verify(run: OperationRun) -> Result:
     """Compare environment and plugin folders with the record; a difference is `drift`, and `repair` builds anew.
 
     Earlier generations are compared too, and warned of. Raise `PmError` (`no-generation`) if there is no generation.
     """
-    record = selected(course)
+    record = selected(run)
     hashes: Hashes = {}
-    environment = [_reason(fault) for fault in found(course, record, hashes)]
-    _note_others(course, record, hashes)
-    trees = [_reason(fault, _OF_A_PLUGIN) for fault in changed_trees(course.places, record.members)]
+    environment = [_reason(fault) for fault in found(run, record, hashes)]
+    _note_others(run, record, hashes)
+    trees = [_reason(fault, _OF_A_PLUGIN) for fault in changed_trees(run.places, record.members)]
     reasons = [*environment, *trees]
     if not reasons:
         return Done("verified", record.lock)
@@ -38,21 +38,21 @@ def verify(course: Course) -> Result:
     return Done("drift", reasons=tuple(shown), steps=steps)
 
 
-def _note_others(course: Course, record: Record, hashes: Hashes) -> None:
+def _note_others(run: OperationRun, record: Record, hashes: Hashes) -> None:
     """Warn of earlier generations that are not what they were: files that were edited in one are edited in others."""
     judged = {record.environment}
-    for number in sorted(set(numbers(course.places)), reverse=True):
+    for number in sorted(set(numbers(run.places)), reverse=True):
         with suppress(PmError):  # one without a record or an interpreter cannot be gone back to anyway
-            other = read_record(course.places, number)
-            folder = course.places.generation(other.environment)
+            other = read_record(run.places, number)
+            folder = run.places.generation(other.environment)
             if other.environment in judged or not folder.is_dir():
                 continue
             judged.add(other.environment)
-            interpreter = describe_interpreter(Path(other.interpreter), course.places.cache)
+            interpreter = describe_interpreter(Path(other.interpreter), run.places.cache)
             faults = differences(folder, other.lock, interpreter, hashes)
             if faults:
                 more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-                course.note(Problem("generation-damaged", f"generation {number}: {faults[0].message}{more}"))
+                run.note(Problem("generation-damaged", f"generation {number}: {faults[0].message}{more}"))
 
 
 _OF_A_PLUGIN = "`hermes plugins install --force` with its source puts the plugin's files in place again"
@@ -62,12 +62,12 @@ def _reason(fault: Fault, hint: str = "") -> Reason:
     return Reason(fault.code, fault.message, package=fault.package if not hint else "", hint=hint)
 
 
-def selected(course: Course) -> Record:
+def selected(run: OperationRun) -> Record:
     """Return the selected generation's record, and say in the receipt which it is."""
-    record = read_selected(course.places)
+    record = read_selected(run.places)
     if record is None:
         raise PmError("no-generation", "no generation was made yet", hint="`hermes pm init` makes one")
-    course.know(
+    run.know(
         plugins=tuple(plugin_of(member) for member in record.members),
         core=record.lock.core,
         target=record.target,
@@ -80,15 +80,15 @@ def selected(course: Course) -> Record:
     return record
 
 
-def found(course: Course, record: Record, hashes: Hashes | None = None) -> list[Fault]:
+def found(run: OperationRun, record: Record, hashes: Hashes | None = None) -> list[Fault]:
     """Return by what the environment is not as it was recorded."""
-    folder = course.places.generation(record.environment)
-    with course.phase("verify", "comparing every file"):
-        gone = drift_of(course.places, record)
+    folder = run.places.generation(record.environment)
+    with run.phase("verify", "comparing every file"):
+        gone = drift_of(run.places, record)
         if not folder.is_dir():
             return [Fault("drift", f"`{folder}` is gone")]
         if gone is not None and not Path(record.interpreter).exists():
             return [Fault("drift", gone.message)]
-        interpreter = describe_interpreter(Path(record.interpreter), course.places.cache)
+        interpreter = describe_interpreter(Path(record.interpreter), run.places.cache)
         faults = differences(folder, record.lock, interpreter, hashes)
         return [Fault("drift", gone.message)] if gone is not None and not faults else faults

@@ -13,24 +13,24 @@ from admission import (
 from pm.errors import PmError
 from pm.generations.records import Member
 from pm.operations.resolution import verdict
-from pm.operations.run import Course, Result
+from pm.operations.run import OperationRun, Result
 from pm.receipts.receipt import Done
-from pm.verdict.state import Situation, Wishes, observed, with_member
+from pm.verdict.state import Options, State, observed, with_member
 
 
-def why_not(course: Course, text: str, wishes: Wishes) -> Result:
+def why_not(run: OperationRun, text: str, options: Options) -> Result:
     """Judge everything that is enabled together with somebody who asks for a requirement and nothing else.
 
     Raise `PmError` (`invalid-declaration`) for a text that is no requirement.
     """
     requirement = _wanted(text)
-    with observed(course.places, course.scene.environ, wishes, course.scene.terms) as situation:
-        course.learn(situation)
-        question = _question(situation, requirement)
-        judged = verdict(course, situation, with_member(situation.members, question), question.key)
-        course.know(plugins=tuple(plugin for plugin in course.operation.plugins if plugin.key != question.key))
+    with observed(run.places, run.context.environ, options, run.context.terms) as state:
+        run.learn(state)
+        question = _question(state, requirement)
+        judged = verdict(run, state, with_member(state.members, question), question.key)
+        run.know(plugins=tuple(plugin for plugin in run.operation.plugins if plugin.key != question.key))
         decision = judged.decision
-        if isinstance(decision, Admitted) and _is_there(course, decision):
+        if isinstance(decision, Admitted) and _is_there(run, decision):
             return Done("unchanged", decision.lock, warnings=decision.warnings)
         return decision
 
@@ -46,20 +46,20 @@ def _wanted(text: str) -> Requirement:
     return wanted._replace(origin=Origin(owner))
 
 
-def _question(situation: Situation, requirement: Requirement) -> Member:
+def _question(state: State, requirement: Requirement) -> Member:
     """Return somebody who asks for one requirement, which is a gate if it is on the core itself."""
     key = requirement.origin.owner.name
-    on_core = requirement.name in situation.hosted.names
+    on_core = requirement.name in state.hosted.names
     declaration = Declaration(
         key=key,
         name=key,
         requirements=() if on_core else (requirement,),
         gates=(requirement,) if on_core else (),
     )
-    profile = situation.places.profile
+    profile = state.places.profile
     return Member(declaration, "question", "", (profile,), declaration_digest(declaration))
 
 
-def _is_there(course: Course, decision: Admitted) -> bool:
-    before = course.operation.before
+def _is_there(run: OperationRun, decision: Admitted) -> bool:
+    before = run.operation.before
     return before is not None and before.versions() == decision.lock.versions()

@@ -11,7 +11,7 @@ from typing import IO
 
 from pm.errors import PmError
 from pm.names import shown
-from pm.plugins.archive_formats import BROKEN, Archive, Member, open_archive
+from pm.plugins.archive_formats import BROKEN, Archive, ArchiveEntry, open_archive
 from pm.plugins.tree import staged_folder
 
 MOST_FILES = 20_000
@@ -64,9 +64,9 @@ def _allowed_bytes(archive: Path) -> int:
     return min(MOST_BYTES, max(archive.stat().st_size * HIGHEST_RATIO, FREE_BYTES))
 
 
-def _checked(members: Iterable[Member], allowed: int) -> dict[PurePosixPath, Member]:
+def _checked(members: Iterable[ArchiveEntry], allowed: int) -> dict[PurePosixPath, ArchiveEntry]:
     """Return the members by their place in the tree, or refuse the archive as a whole."""
-    placed: dict[PurePosixPath, Member] = {}
+    placed: dict[PurePosixPath, ArchiveEntry] = {}
     total = 0
     for count, member in enumerate(members, start=1):
         path = _place(member)
@@ -92,7 +92,7 @@ def _checked(members: Iterable[Member], allowed: int) -> dict[PurePosixPath, Mem
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
-def _place(member: Member) -> PurePosixPath:
+def _place(member: ArchiveEntry) -> PurePosixPath:
     """Return where an entry belongs; a name that means something else anywhere is refused."""
     name = member.name
     path = PurePosixPath(name.rstrip("/") or name)
@@ -112,14 +112,14 @@ def _place(member: Member) -> PurePosixPath:
     return path
 
 
-def _without_top(placed: Mapping[PurePosixPath, Member]) -> dict[PurePosixPath, Member]:
+def _without_top(placed: Mapping[PurePosixPath, ArchiveEntry]) -> dict[PurePosixPath, ArchiveEntry]:
     tops = {path.parts[0] for path in placed}
     if len(tops) != 1 or any(len(path.parts) == 1 and member.kind != "folder" for path, member in placed.items()):
         return dict(placed)
     return {PurePosixPath(*path.parts[1:]): member for path, member in placed.items() if len(path.parts) > 1}
 
 
-def _check_alike(placed: Mapping[PurePosixPath, Member]) -> None:
+def _check_alike(placed: Mapping[PurePosixPath, ArchiveEntry]) -> None:
     """Refuse entries that are one file on a disk that ignores case, or a file where another entry needs a folder."""
     known: dict[str, PurePosixPath] = {}
     for path, member in sorted(placed.items()):
@@ -132,7 +132,7 @@ def _check_alike(placed: Mapping[PurePosixPath, Member]) -> None:
                 raise _unsafe(member.name, f"would lie inside of {shown(above.name)}, which is a {above.kind}")
 
 
-def _check_links(placed: Mapping[PurePosixPath, Member]) -> None:
+def _check_links(placed: Mapping[PurePosixPath, ArchiveEntry]) -> None:
     for path, member in placed.items():
         if member.kind == "link" and not _stays_inside(path, member.target, placed):
             raise _unsafe(member.name, f"is a link that leads out, to {shown(member.target)}")
@@ -140,7 +140,7 @@ def _check_links(placed: Mapping[PurePosixPath, Member]) -> None:
             raise _unsafe(member.name, f"is a link to {shown(member.target)}, which is no earlier file of the archive")
 
 
-def _stays_inside(path: PurePosixPath, target: str, placed: Mapping[PurePosixPath, Member]) -> bool:
+def _stays_inside(path: PurePosixPath, target: str, placed: Mapping[PurePosixPath, ArchiveEntry]) -> bool:
     """Say whether a link stays in the tree: step by step and through no other link, so that `..` means what it says."""
     if not target.isprintable() or not target or target.startswith("/") or "\\" in target or _DRIVE.match(target):
         return False
@@ -158,7 +158,7 @@ def _stays_inside(path: PurePosixPath, target: str, placed: Mapping[PurePosixPat
     return True
 
 
-def _write_all(members: Mapping[PurePosixPath, Member], archive: Archive, stage: Path) -> None:
+def _write_all(members: Mapping[PurePosixPath, ArchiveEntry], archive: Archive, stage: Path) -> None:
     # Links come last, so that nothing is ever written through one.
     for path, member in sorted(members.items(), key=lambda item: (item[1].kind == "link", item[0])):
         place = stage / path
@@ -172,7 +172,7 @@ def _write_all(members: Mapping[PurePosixPath, Member], archive: Archive, stage:
                 _write_file(place, source, member)
 
 
-def _write_file(place: Path, source: IO[bytes], member: Member) -> None:
+def _write_file(place: Path, source: IO[bytes], member: ArchiveEntry) -> None:
     left = member.size
     with place.open("xb") as target:
         while piece := source.read(_PIECE):

@@ -32,7 +32,7 @@ _LONGEST_TARGET = 4096
 _BLOCK = 512
 
 
-class Member(NamedTuple):
+class ArchiveEntry(NamedTuple):
     """One entry of an archive, before anybody believes it."""
 
     name: str
@@ -50,10 +50,10 @@ class Member(NamedTuple):
 class Archive(Protocol):
     """What both kinds of archive can do."""
 
-    def members(self) -> Iterator[Member]:
+    def members(self) -> Iterator[ArchiveEntry]:
         """Yield the entries in their order."""
 
-    def content(self, member: Member) -> IO[bytes]:
+    def content(self, member: ArchiveEntry) -> IO[bytes]:
         """Open the content of a file or hard link."""
 
 
@@ -80,7 +80,7 @@ class _Zip:
         self._archive = archive
         self._entries: dict[str, zipfile.ZipInfo] = {}
 
-    def members(self) -> Iterator[Member]:
+    def members(self) -> Iterator[ArchiveEntry]:
         for entry in self._archive.infolist():
             # `filename` is cut at a NUL and has its backslashes replaced on some systems; the raw name is judged.
             name = entry.orig_filename
@@ -89,20 +89,22 @@ class _Zip:
             self._entries[name] = entry
             yield self._member(name, entry)
 
-    def content(self, member: Member) -> IO[bytes]:
+    def content(self, member: ArchiveEntry) -> IO[bytes]:
         return self._archive.open(self._entries[member.name])
 
-    def _member(self, name: str, entry: zipfile.ZipInfo) -> Member:
+    def _member(self, name: str, entry: zipfile.ZipInfo) -> ArchiveEntry:
         mode = entry.external_attr >> 16
         if name.endswith("/"):
-            return Member(name, "folder")
+            return ArchiveEntry(name, "folder")
         if stat.S_ISLNK(mode):
             # A target that is longer than any system takes is not read, and leads nowhere.
             readable = entry.file_size <= _LONGEST_TARGET
-            return Member(name, "link", target=self._archive.read(entry).decode(errors="replace") if readable else "")
+            return ArchiveEntry(
+                name, "link", target=self._archive.read(entry).decode(errors="replace") if readable else ""
+            )
         if stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
-            return Member(name, "special file")
-        return Member(name, "file", entry.file_size, executable=_executable(mode))
+            return ArchiveEntry(name, "special file")
+        return ArchiveEntry(name, "file", entry.file_size, executable=_executable(mode))
 
 
 class _Tar:
@@ -110,36 +112,36 @@ class _Tar:
         self._archive = archive
         self._entries: dict[str, tarfile.TarInfo] = {}
 
-    def members(self) -> Iterator[Member]:
+    def members(self) -> Iterator[ArchiveEntry]:
         """Yield the entries one header after the other: whoever stops early has not read what comes after."""
         for entry in self._archive:
             yield self._member(entry)
             self._entries[entry.name] = entry
         self._check_end()
 
-    def content(self, member: Member) -> IO[bytes]:
+    def content(self, member: ArchiveEntry) -> IO[bytes]:
         content = self._archive.extractfile(self._entries[member.name])
         if content is None:
             raise tarfile.ReadError(f"the content of {shown(member.name)} is missing")
         return content
 
-    def _member(self, entry: tarfile.TarInfo) -> Member:
+    def _member(self, entry: tarfile.TarInfo) -> ArchiveEntry:
         if entry.isdir():
-            return Member(entry.name, "folder")
+            return ArchiveEntry(entry.name, "folder")
         if entry.issym():
-            return Member(entry.name, "link", target=entry.linkname)
+            return ArchiveEntry(entry.name, "link", target=entry.linkname)
         if entry.islnk():
             return self._hard_link(entry)
         if entry.issparse() or not entry.isreg():
-            return Member(entry.name, "device or special file")
-        return Member(entry.name, "file", entry.size, executable=_executable(entry.mode))
+            return ArchiveEntry(entry.name, "device or special file")
+        return ArchiveEntry(entry.name, "file", entry.size, executable=_executable(entry.mode))
 
-    def _hard_link(self, entry: tarfile.TarInfo) -> Member:
+    def _hard_link(self, entry: tarfile.TarInfo) -> ArchiveEntry:
         """Return a hard link as a copy of the earlier file that it means."""
         target = self._entries.get(entry.linkname)
         if target is None or not target.isreg():
-            return Member(entry.name, "hard link", target=entry.linkname, target_exists=False)
-        return Member(entry.name, "hard link", target.size, entry.linkname, executable=_executable(target.mode))
+            return ArchiveEntry(entry.name, "hard link", target=entry.linkname, target_exists=False)
+        return ArchiveEntry(entry.name, "hard link", target.size, entry.linkname, executable=_executable(target.mode))
 
     def _check_end(self) -> None:
         """Refuse an archive that goes on behind a damaged header, which `tarfile` takes for its end.

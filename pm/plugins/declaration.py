@@ -11,7 +11,7 @@ from pm.names import is_key, shown
 from pm.plugins.manifest import read_manifest
 from pm.plugins.providers import is_in_memory_category, names_a_provider
 from pm.plugins.raw import LEGACY_LISTS, Manifest, Project
-from pm.plugins.requirements import Judged, Reading, judge
+from pm.plugins.requirements import Reading, ReadRequirements, judge
 from pm.redaction import redact
 
 _MOST_PROBLEMS = 50
@@ -135,7 +135,7 @@ class _Counted:
         return not faulty and _canonical(self._owned) == _canonical(self._legacy)
 
 
-def _canonical(judged: Judged) -> set[str]:
+def _canonical(judged: ReadRequirements) -> set[str]:
     return {requirement.canonical for requirement in (*judged.requirements, *judged.gates)}
 
 

@@ -44,7 +44,7 @@ def _of_document(document: Document, file: str) -> Manifest:
         message = f"the file holds a {document.root.kind}, not keys with values"
         problem = Problem("invalid-declaration", message, file, document.root.line, document.root.column)
         return Manifest(file, problems=(*document.problems, problem))
-    fields = _Fields(document.root, file)
+    fields = _ManifestFields(document.root, file)
     return Manifest(
         file=file,
         name=fields.name(),
@@ -64,7 +64,7 @@ def _of_document(document: Document, file: str) -> Manifest:
     )
 
 
-class _Fields:
+class _ManifestFields:
     """Takes the fields out of a mapping. A fault in what is decided on is a problem, in what is only shown a note."""
 
     def __init__(self, root: MappingNode, file: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from admission import InvalidRequirementText, Problem, canonical_name, parse_specifier
 from pm.documents.files import PROJECT_FILE, Content, Fetch, text_of
-from pm.documents.toml_positions import Place, Places, toml_places
+from pm.documents.toml_positions import TomlPosition, TomlPositions, toml_places
 from pm.names import shown, visible
 from pm.plugins.raw import Project, Written
 from pm.plugins.requirements_file import read_requirements_files
@@ -45,8 +45,8 @@ def _of_text(text: str, fetch: Fetch) -> Project:
     return _of_table(document, table, places, fetch)
 
 
-def _of_table(document: _Table, table: _Table, places: Places, fetch: Fetch) -> Project:
-    fields = _Fields(document, table, places, fetch)
+def _of_table(document: _Table, table: _Table, places: TomlPositions, fetch: Fetch) -> Project:
+    fields = _ProjectFields(document, table, places, fetch)
     return Project(
         exists=True,
         owns=True,
@@ -61,10 +61,10 @@ def _of_table(document: _Table, table: _Table, places: Places, fetch: Fetch) -> 
     )
 
 
-class _Fields:
+class _ProjectFields:
     """Takes the fields out of the `[project]` table and of the tool tables beside it."""
 
-    def __init__(self, document: _Table, table: _Table, places: Places, fetch: Fetch) -> None:
+    def __init__(self, document: _Table, table: _Table, places: TomlPositions, fetch: Fetch) -> None:
         self.problems: list[Problem] = []
         self._document = document
         self._table = table
@@ -185,11 +185,11 @@ def _at(table: object, *path: str) -> object:
 
 
 def _problem(
-    places: Places, path: tuple[str, ...], message: str, *, code: str = "invalid-declaration", hint: str = ""
+    places: TomlPositions, path: tuple[str, ...], message: str, *, code: str = "invalid-declaration", hint: str = ""
 ) -> Problem:
     place = places.of(*path)
     # A table that is never written as a header has no place of its own; the first thing inside of it has.
-    inside = next((found for known, found in places.found.items() if known[: len(path)] == path), Place(0, 0))
+    inside = next((found for known, found in places.found.items() if known[: len(path)] == path), TomlPosition(0, 0))
     place = place if place.line else inside
     return Problem(code, redact(message), FILE, place.line, place.column, ".".join(path), redact(hint))
 
@@ -216,14 +216,14 @@ def _syntax_problems(error: tomllib.TOMLDecodeError, text: str) -> tuple[Problem
     return (Problem("invalid-declaration", f"this is not TOML: {reason[:1].lower()}{reason[1:]}", FILE, line, column),)
 
 
-def _duplicate(path: tuple[str, ...], first: Place, second: Place) -> Problem:
+def _duplicate(path: tuple[str, ...], first: TomlPosition, second: TomlPosition) -> Problem:
     from pm.documents.nodes import duplicate_key
 
     problem = duplicate_key(FILE, ".".join(path), first=first.line, second=second.line)
     return problem._replace(column=second.column)
 
 
-def _poetry_note(document: _Table, places: Places) -> tuple[Problem, ...]:
+def _poetry_note(document: _Table, places: TomlPositions) -> tuple[Problem, ...]:
     path = ("tool", "poetry", "dependencies")
     if not _at(document, *path):
         return ()

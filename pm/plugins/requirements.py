@@ -21,7 +21,7 @@ class Reading(NamedTuple):
     allow_direct_urls: bool = False
 
 
-class Judged(NamedTuple):
+class ReadRequirements(NamedTuple):
     """What a list of texts came to."""
 
     requirements: tuple[Requirement, ...]
@@ -30,7 +30,7 @@ class Judged(NamedTuple):
     notes: tuple[Problem, ...]
 
 
-def judge(texts: Iterable[Written], reading: Reading) -> Judged:
+def judge(texts: Iterable[Written], reading: Reading) -> ReadRequirements:
     """Judge the texts in their order; what says the same twice is kept once, at its first place."""
     requirements: dict[str, Requirement] = {}
     gates: dict[str, Requirement] = {}
@@ -46,7 +46,7 @@ def judge(texts: Iterable[Written], reading: Reading) -> Judged:
         else:
             kept = gates if found.name in reading.core_names else requirements
             kept.setdefault(found.canonical, found)
-    return Judged(tuple(requirements.values()), tuple(gates.values()), tuple(problems), tuple(notes))
+    return ReadRequirements(tuple(requirements.values()), tuple(gates.values()), tuple(problems), tuple(notes))
 
 
 _OPERATOR = re.compile(r"\s*(?:[<>=!~]=?=?|\^)\s*[0-9*]")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pm.errors import PmError
 from pm.names import shown
-from pm.receipts.receipt import Source
+from pm.receipts.receipt import SourceRow
 from pm.redaction import redact
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
@@ -21,7 +21,7 @@ class Staged(NamedTuple):
 
     folder: Path
     """Named as the source's folder is: a declaration without a name takes it from there."""
-    source: Source
+    source: SourceRow
 
 
 def is_source(text: str) -> bool:
@@ -46,11 +46,11 @@ def staged(text: str, below: Path) -> Iterator[Staged]:
         if path.is_dir():
             from pm.plugins.tree import copy_plugin
 
-            yield Staged(copy_plugin(path, place / _named(path.resolve().name)), Source("folder", redact(str(path))))
+            yield Staged(copy_plugin(path, place / _named(path.resolve().name)), SourceRow("folder", redact(str(path))))
         else:
             from pm.plugins.archive import unpack
 
-            yield Staged(unpack(path, place / _named(_stem(path.name))), Source("archive", redact(str(path))))
+            yield Staged(unpack(path, place / _named(_stem(path.name))), SourceRow("archive", redact(str(path))))
     finally:
         import shutil
 
@@ -70,7 +70,7 @@ def looked_at(text: str, below: Path) -> Iterator[Staged]:
 
         for _ in tree_entries(path):
             """Only what lies there is looked at."""
-        yield Staged(path.resolve(), Source("folder", redact(str(path))))
+        yield Staged(path.resolve(), SourceRow("folder", redact(str(path))))
     else:
         with staged(text, below) as taken:
             yield taken

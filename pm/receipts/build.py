@@ -6,35 +6,29 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import assert_never
 
-from admission import Admitted, Problem, Refused, Undecided
-from admission import Demand as DemandValue
-from admission import Proof as ProofValue
-from admission import Reason as ReasonValue
-from admission import Step as StepValue
-from admission import Warning as WarningValue
-from lockfiles import Lock
-from lockfiles import Owner as OwnerValue
-from lockfiles.subset import Change as ChangeValue
+from admission import Admitted, Demand, Notice, Problem, Proof, Reason, Refused, Step, Undecided
+from lockfiles import Lock, Owner
+from lockfiles.subset import Change
 from lockfiles.subset import changes as changes_between
 from pm.errors import PmError
 from pm.receipts.codes import code_of, exit_status
 from pm.receipts.commands import command
 from pm.receipts.receipt import (
-    Available,
-    Change,
-    Changes,
+    AvailableRow,
+    ChangeRow,
+    ChangesRow,
     CheckedBy,
-    Demand,
+    DemandRow,
     Done,
     Operation,
-    Owner,
+    OwnerRow,
     Part,
-    Place,
-    Proof,
-    Reason,
+    PlaceRow,
+    ProofRow,
+    ReasonRow,
     Receipt,
-    Step,
-    Warning,
+    StepRow,
+    WarningRow,
     time_text,
 )
 from pm.receipts.sentences import summary
@@ -86,10 +80,10 @@ def build(
     )
 
 
-def noted(problem: Problem, *, owner: str = "") -> Warning:
+def noted(problem: Problem, *, owner: str = "") -> WarningRow:
     """Return a note of a declaration as a receipt's warning, with its place."""
-    place = Place(problem.file, problem.line, problem.column, problem.key) if problem.file or problem.key else None
-    return Warning(problem.code, problem.message, "", owner, place, problem.hint)
+    place = PlaceRow(problem.file, problem.line, problem.column, problem.key) if problem.file or problem.key else None
+    return WarningRow(problem.code, problem.message, "", owner, place, problem.hint)
 
 
 def _done(result: Admitted | Refused | Undecided | PmError | Done) -> Done:
@@ -102,34 +96,34 @@ def _done(result: Admitted | Refused | Undecided | PmError | Done) -> Done:
             return Done("refused", reasons=reasons, steps=steps, warnings=warnings)
         case Undecided(code, message, tried):
             told = f"{message} ({'; '.join(tried)})" if tried else message
-            return Done("undecided", reasons=(ReasonValue(code, told),))
+            return Done("undecided", reasons=(Reason(code, told),))
         case PmError():
             return Done(code_of(result.code).outcome, reasons=(_reason_of(result),))
         case _:
             assert_never(result)
 
 
-def _reason_of(error: PmError) -> ReasonValue:
-    return ReasonValue(error.code, error.message, file=error.file, line=error.line, key=error.key, hint=error.hint)
+def _reason_of(error: PmError) -> Reason:
+    return Reason(error.code, error.message, file=error.file, line=error.line, key=error.key, hint=error.hint)
 
 
-def _closed(done: Done, operation: Operation) -> tuple[StepValue, ...]:
+def _closed(done: Done, operation: Operation) -> tuple[Step, ...]:
     """Return the steps with one at the end that is always possible."""
     if done.outcome not in _WITH_STEPS or (done.steps and done.steps[-1].action in _CLOSING):
         return done.steps
     subject = operation.plugin.key if operation.plugin else operation.core
     if done.outcome == "drift":
-        return (*done.steps, StepValue("repair", subject, "build the environment again as it was recorded"))
+        return (*done.steps, Step("repair", subject, "build the environment again as it was recorded"))
     when = "; ".join(dict.fromkeys(code_of(reason.code).when for reason in done.reasons)) or "the cause is gone"
-    return (*done.steps, StepValue("retry", subject, "try the same again", when=when))
+    return (*done.steps, Step("retry", subject, "try the same again", when=when))
 
 
-def _steps(steps: Sequence[StepValue], operation: Operation) -> tuple[Step, ...]:
+def _steps(steps: Sequence[Step], operation: Operation) -> tuple[StepRow, ...]:
     return tuple(_step(step, command(step, operation, steps[:number])) for number, step in enumerate(steps))
 
 
-def _step(step: StepValue, pasted: str) -> Step:
-    return Step(
+def _step(step: Step, pasted: str) -> StepRow:
+    return StepRow(
         action=step.action,
         subject=step.subject,
         value=step.value,
@@ -142,57 +136,57 @@ def _step(step: StepValue, pasted: str) -> Step:
     )
 
 
-def _reason(reason: ReasonValue) -> Reason:
+def _reason(reason: Reason) -> ReasonRow:
     placed = reason.file or reason.key
-    return Reason(
+    return ReasonRow(
         code=reason.code,
         message=reason.message,
         package=reason.package,
         demands=tuple(_demand(demand) for demand in reason.demands),
-        available=tuple(Available(*available) for available in reason.available),
+        available=tuple(AvailableRow(*available) for available in reason.available),
         also=tuple(_demand(demand) for demand in reason.also),
         proof=_proof(reason.proof) if reason.proof else None,
-        declared_at=Place(reason.file, reason.line, reason.column, reason.key) if placed else None,
+        declared_at=PlaceRow(reason.file, reason.line, reason.column, reason.key) if placed else None,
         hint=reason.hint,
         what_now=code_of(reason.code).what_now,
     )
 
 
-def _demand(demand: DemandValue) -> Demand:
+def _demand(demand: Demand) -> DemandRow:
     requirement = demand.requirement
     origin = requirement.origin
-    return Demand(
-        owner=Owner(*origin.owner),
+    return DemandRow(
+        owner=OwnerRow(*origin.owner),
         requirement=requirement.text or requirement.canonical,
-        declared_at=Place(origin.file, origin.line, 0, origin.key),
+        declared_at=PlaceRow(origin.file, origin.line, 0, origin.key),
         chain=demand.chain,
     )
 
 
-def _proof(proof: ProofValue) -> Proof:
-    return Proof(proof.minimal, proof.verified, CheckedBy(proof.search, proof.complete))
+def _proof(proof: Proof) -> ProofRow:
+    return ProofRow(proof.minimal, proof.verified, CheckedBy(proof.search, proof.complete))
 
 
-def _together(noted_before: Sequence[Warning], found: Iterable[Warning]) -> tuple[Warning, ...]:
+def _together(noted_before: Sequence[WarningRow], found: Iterable[WarningRow]) -> tuple[WarningRow, ...]:
     """Return all warnings, each said once: a decision repeats what a declaration's own notes say with their place."""
     said = {(warning.code, warning.message) for warning in noted_before}
     return (*noted_before, *(warning for warning in found if (warning.code, warning.message) not in said))
 
 
-def _warning(warning: WarningValue) -> Warning:
-    return Warning(warning.code, warning.message, warning.package, warning.owner)
+def _warning(warning: Notice) -> WarningRow:
+    return WarningRow(warning.code, warning.message, warning.package, warning.owner)
 
 
-def _changes(before: Lock | None, after: Lock | None) -> Changes:
+def _changes(before: Lock | None, after: Lock | None) -> ChangesRow:
     if after is None:
-        return Changes()
+        return ChangesRow()
     added, removed, moved = changes_between(before, after)
-    return Changes(tuple(map(_change, added)), tuple(map(_change, removed)), tuple(map(_change, moved)))
+    return ChangesRow(tuple(map(_change, added)), tuple(map(_change, removed)), tuple(map(_change, moved)))
 
 
-def _change(change: ChangeValue) -> Change:
-    return Change(change.name, change.before or None, change.after or None, _owners(change.owners))
+def _change(change: Change) -> ChangeRow:
+    return ChangeRow(change.name, change.before or None, change.after or None, _owners(change.owners))
 
 
-def _owners(owners: Iterable[OwnerValue]) -> tuple[Owner, ...]:
-    return tuple(Owner(*owner) for owner in owners)
+def _owners(owners: Iterable[Owner]) -> tuple[OwnerRow, ...]:
+    return tuple(OwnerRow(*owner) for owner in owners)

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from admission import Admitted, Reason, Refused, Step, Undecided, Warning
+from admission import Admitted, Notice, Reason, Refused, Step, Undecided
 from lockfiles import Artifact, Edge, Lock, Owner, Pin
 from pm.errors import PmError
 from pm.receipts.build import build
@@ -16,13 +16,13 @@ from pm.receipts.receipt import (
     FactsFile,
     Finding,
     Operation,
+    OwnerRow,
     Plugin,
     Receipt,
     Shadowed,
-    Source,
+    SourceRow,
     Transition,
 )
-from pm.receipts.receipt import Owner as OwnerRow
 
 __all__ = ["NAMES", "example"]
 
@@ -33,7 +33,7 @@ _PLUGIN = Plugin(
     key="ws-chat",
     name="ws-chat",
     version="1.2.0",
-    source=Source("folder", "./ws-chat"),
+    source=SourceRow("folder", "./ws-chat"),
     profile="default",
     declared_in="pyproject.toml",
     digest=_DIGEST,
@@ -106,7 +106,7 @@ _ADMITTED = _Example(
         ),
     ),
     Admitted(
-        _AFTER, (Warning("core-package-moved", "`idna` moves inside of the core's range", "idna", "core:hermes-agent"),)
+        _AFTER, (Notice("core-package-moved", "`idna` moves inside of the core's range", "idna", "core:hermes-agent"),)
     ),
 )
 

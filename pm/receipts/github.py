@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pm.names import visible
-from pm.receipts.receipt import Demand, Place, Reason, Receipt, Warning, from_json, to_json
+from pm.receipts.receipt import DemandRow, PlaceRow, ReasonRow, Receipt, WarningRow, from_json, to_json
 
 __all__ = ["github_lines"]
 
@@ -39,15 +39,15 @@ class _Source:
         self._path = path
         self._is_folder = path.is_dir()
 
-    def command(self, kind: str, code: str, place: Place | None, said: Iterable[str]) -> str:
+    def command(self, kind: str, code: str, place: PlaceRow | None, said: Iterable[str]) -> str:
         """Return a command that is shown at a place. Of an archive only the whole can be shown."""
-        place = place or Place()
+        place = place or PlaceRow()
         if self._is_folder or not place.file:
             return _command(kind, self._properties(place) | {"title": code}, said)
         line = f":{place.line}" if place.line else ""
         return _command(kind, {"file": _from_here(self._path), "title": code}, [f"{place.file}{line}", *said])
 
-    def _properties(self, place: Place) -> dict[str, str]:
+    def _properties(self, place: PlaceRow) -> dict[str, str]:
         if not place.file:
             return {}
         properties = {"file": _from_here(self._path / place.file)}
@@ -58,7 +58,7 @@ class _Source:
         return properties
 
 
-def _reason(reason: Reason, key: str, source: _Source) -> Iterator[str]:
+def _reason(reason: ReasonRow, key: str, source: _Source) -> Iterator[str]:
     """Yield a command for each line of the plugin that takes part, or one for the plugin as a whole."""
     own = [demand.declared_at for demand in reason.demands if _is_own(demand, key)]
     said = [reason.message, _hint(reason.hint), *_others(reason, key)]
@@ -66,7 +66,7 @@ def _reason(reason: Reason, key: str, source: _Source) -> Iterator[str]:
         yield source.command("error", reason.code, place, said)
 
 
-def _others(reason: Reason, key: str) -> Iterator[str]:
+def _others(reason: ReasonRow, key: str) -> Iterator[str]:
     """Yield what those ask for who have no line in the plugin."""
     for demand in reason.demands:
         if not _is_own(demand, key):
@@ -74,11 +74,11 @@ def _others(reason: Reason, key: str) -> Iterator[str]:
             yield f"{demand.owner.kind} {demand.owner.name}: {chain}"
 
 
-def _is_own(demand: Demand, key: str) -> bool:
+def _is_own(demand: DemandRow, key: str) -> bool:
     return (demand.owner.kind, demand.owner.name) == ("plugin", key)
 
 
-def _warning(warning: Warning, key: str, source: _Source) -> str:
+def _warning(warning: WarningRow, key: str, source: _Source) -> str:
     """Return the command for a warning; what is not about the plugin itself has no place in its files."""
     about_plugin = bool(key) and warning.owner in {key, f"plugin:{key}"}
     kind = "warning" if about_plugin and warning.code not in _NOTICES else "notice"

@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple, cast
 
-from admission import Reason as ReasonValue
-from admission import Step as StepValue
-from admission import Warning as WarningValue
+from admission import Notice, Reason, Step
 from lockfiles import Lock
 from pm.receipts.plain import from_plain, to_plain
 
@@ -35,14 +33,14 @@ class InvalidReceipt(ValueError):
     """A JSON value that is not a receipt of this schema."""
 
 
-class Owner(NamedTuple):
+class OwnerRow(NamedTuple):
     """Who asks for something."""
 
     kind: str
     name: str
 
 
-class Place(NamedTuple):
+class PlaceRow(NamedTuple):
     """Where something is written."""
 
     file: str = ""
@@ -51,7 +49,7 @@ class Place(NamedTuple):
     key: str = ""
 
 
-class Source(NamedTuple):
+class SourceRow(NamedTuple):
     """Where a plugin comes from."""
 
     kind: str
@@ -66,7 +64,7 @@ class Plugin(NamedTuple):
     key: str
     name: str = ""
     version: str = ""
-    source: Source = Source("folder")
+    source: SourceRow = SourceRow("folder")
     profile: str = ""
     declared_in: str = ""
     """The file that holds its requirements."""
@@ -74,17 +72,17 @@ class Plugin(NamedTuple):
     """Of its canonical declaration."""
 
 
-class Demand(NamedTuple):
+class DemandRow(NamedTuple):
     """One requirement that takes part in a conflict."""
 
-    owner: Owner
+    owner: OwnerRow
     requirement: str
-    declared_at: Place = Place()
+    declared_at: PlaceRow = PlaceRow()
     chain: tuple[str, ...] = ()
     """From the requirement itself to what is asked of the disputed package."""
 
 
-class Available(NamedTuple):
+class AvailableRow(NamedTuple):
     """A version of the disputed package, or a run of them, and why it is out."""
 
     versions: str
@@ -98,7 +96,7 @@ class CheckedBy(NamedTuple):
     complete: str
 
 
-class Proof(NamedTuple):
+class ProofRow(NamedTuple):
     """How sure a refusal is."""
 
     minimal: bool
@@ -106,18 +104,18 @@ class Proof(NamedTuple):
     checked_by: CheckedBy
 
 
-class Reason(NamedTuple):
+class ReasonRow(NamedTuple):
     """Why it is not as it was asked for."""
 
     code: str
     message: str
     package: str = ""
-    demands: tuple[Demand, ...] = ()
-    available: tuple[Available, ...] = ()
-    also: tuple[Demand, ...] = ()
+    demands: tuple[DemandRow, ...] = ()
+    available: tuple[AvailableRow, ...] = ()
+    also: tuple[DemandRow, ...] = ()
     """Demands on the same package that are no part of the proof and would stand in the way without it."""
-    proof: Proof | None = None
-    declared_at: Place | None = None
+    proof: ProofRow | None = None
+    declared_at: PlaceRow | None = None
     hint: str = ""
     """What to write instead, where it is obvious."""
     what_now: str = ""
@@ -133,7 +131,7 @@ class Part(NamedTuple):
     explanation: str
 
 
-class Step(NamedTuple):
+class StepRow(NamedTuple):
     """One way out."""
 
     action: str
@@ -151,21 +149,21 @@ class Step(NamedTuple):
     """For `together`: all that has to be done."""
 
 
-class Change(NamedTuple):
+class ChangeRow(NamedTuple):
     """What happened to one distribution. Equal versions: the same version from another file."""
 
     name: str
     from_: str | None
     to: str | None
-    owners: tuple[Owner, ...] = ()
+    owners: tuple[OwnerRow, ...] = ()
 
 
-class Changes(NamedTuple):
+class ChangesRow(NamedTuple):
     """What an environment gained, lost and moved."""
 
-    added: tuple[Change, ...] = ()
-    removed: tuple[Change, ...] = ()
-    moved: tuple[Change, ...] = ()
+    added: tuple[ChangeRow, ...] = ()
+    removed: tuple[ChangeRow, ...] = ()
+    moved: tuple[ChangeRow, ...] = ()
 
 
 class Transition(NamedTuple):
@@ -193,14 +191,14 @@ class Consent(NamedTuple):
     subject: str
 
 
-class Warning(NamedTuple):
+class WarningRow(NamedTuple):
     """Something to know that stops nothing."""
 
     code: str
     message: str
     package: str = ""
     owner: str = ""
-    declared_at: Place | None = None
+    declared_at: PlaceRow | None = None
     hint: str = ""
 
 
@@ -229,7 +227,7 @@ class Finding(NamedTuple):
     aliases: tuple[str, ...] = ()
     fixed_in: tuple[str, ...] = ()
     severity: str = ""
-    owners: tuple[Owner, ...] = ()
+    owners: tuple[OwnerRow, ...] = ()
     chain: tuple[str, ...] = ()
 
 
@@ -262,9 +260,9 @@ class Receipt(NamedTuple):
     """`None` for an operation on the whole set."""
     plugins: tuple[Plugin, ...] = ()
     """All members of the union."""
-    reasons: tuple[Reason, ...] = ()
-    steps: tuple[Step, ...] = ()
-    changes: Changes = Changes()
+    reasons: tuple[ReasonRow, ...] = ()
+    steps: tuple[StepRow, ...] = ()
+    changes: ChangesRow = ChangesRow()
     generation: Transition = Transition()
     facts: FactsFile | None = None
     core: str = ""
@@ -272,7 +270,7 @@ class Receipt(NamedTuple):
     inputs_fingerprint: str = ""
     exclude_newer: str = ""
     consents: tuple[Consent, ...] = ()
-    warnings: tuple[Warning, ...] = ()
+    warnings: tuple[WarningRow, ...] = ()
     shadowed: tuple[Shadowed, ...] = ()
     audit: Audit | None = None
     tools: Mapping[str, str] = {}
@@ -309,7 +307,7 @@ class Operation(NamedTuple):
     inputs_fingerprint: str = ""
     exclude_newer: str = ""
     consents: tuple[Consent, ...] = ()
-    warnings: tuple[Warning, ...] = ()
+    warnings: tuple[WarningRow, ...] = ()
     shadowed: tuple[Shadowed, ...] = ()
     audit: Audit | None = None
     tools: Mapping[str, str] = {}
@@ -322,9 +320,9 @@ class Done(NamedTuple):
     outcome: str
     lock: Lock | None = None
     """What the environment contains afterwards; `None` where no environment changes."""
-    reasons: tuple[ReasonValue, ...] = ()
-    steps: tuple[StepValue, ...] = ()
-    warnings: tuple[WarningValue, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    steps: tuple[Step, ...] = ()
+    warnings: tuple[Notice, ...] = ()
 
 
 def begin(

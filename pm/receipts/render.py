@@ -8,21 +8,21 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from pm.receipts.receipt import (
-    Change,
-    Changes,
+    ChangeRow,
+    ChangesRow,
     Copy,
-    Demand,
+    DemandRow,
     Finding,
-    Owner,
-    Place,
+    OwnerRow,
+    PlaceRow,
     Plugin,
-    Proof,
-    Reason,
+    ProofRow,
+    ReasonRow,
     Receipt,
     Shadowed,
-    Step,
+    StepRow,
     Transition,
-    Warning,
+    WarningRow,
     from_json,
     to_json,
 )
@@ -140,7 +140,7 @@ def _plugin(plugin: Plugin | None) -> Iterator[_Line]:
 # --- reasons ---
 
 
-def _reasons(reasons: Sequence[Reason]) -> "Iterator[_Line | _Demands]":
+def _reasons(reasons: Sequence[ReasonRow]) -> "Iterator[_Line | _Demands]":
     for number, reason in enumerate(reasons, 1):
         if number > 1:
             yield _BLANK
@@ -150,7 +150,7 @@ def _reasons(reasons: Sequence[Reason]) -> "Iterator[_Line | _Demands]":
         yield from _reason(reason)
 
 
-def _reason(reason: Reason) -> "Iterator[_Line | _Demands]":
+def _reason(reason: ReasonRow) -> "Iterator[_Line | _Demands]":
     if reason.declared_at:
         yield _Line(f"in {_place(reason.declared_at)}", 4)
     if reason.hint:
@@ -175,7 +175,7 @@ class _Demands(NamedTuple):
     rows: tuple[tuple[str, str, str, str], ...]
 
 
-def _demands(demands: Sequence[Demand]) -> _Demands:
+def _demands(demands: Sequence[DemandRow]) -> _Demands:
     return _Demands(
         tuple(
             (
@@ -189,7 +189,7 @@ def _demands(demands: Sequence[Demand]) -> _Demands:
     )
 
 
-def _proof(proof: Proof) -> str:
+def _proof(proof: ProofRow) -> str:
     said = [
         "this is the smallest set that cannot be" if proof.minimal else "a part of this may be enough",
         "it was decided again by itself" if proof.verified else "it was not decided again by itself",
@@ -198,11 +198,11 @@ def _proof(proof: Proof) -> str:
     return f"proof: {'; '.join(said)} ({by})"
 
 
-def _owner(owner: Owner) -> str:
+def _owner(owner: OwnerRow) -> str:
     return f"{owner.kind} {owner.name}"
 
 
-def _place(place: Place) -> str:
+def _place(place: PlaceRow) -> str:
     position = ":".join(str(number) for number in (place.line, place.column) if number)
     return ", ".join(filter(None, [":".join(filter(None, [place.file, position])), place.key]))
 
@@ -210,7 +210,7 @@ def _place(place: Place) -> str:
 # --- ways out ---
 
 
-def _steps(steps: Sequence[Step]) -> Iterator[_Line]:
+def _steps(steps: Sequence[StepRow]) -> Iterator[_Line]:
     for number, step in enumerate(steps, 1):
         mark = "confirmed by a dry run" if step.confirmed else "suggestion"
         yield _Line(f"{number}. {'all of this together' if step.parts else step.explanation} ({mark})")
@@ -224,7 +224,7 @@ def _steps(steps: Sequence[Step]) -> Iterator[_Line]:
 # --- what changed ---
 
 
-def _changes(changes: Changes) -> Iterator[_Line]:
+def _changes(changes: ChangesRow) -> Iterator[_Line]:
     if changes.added:
         yield _Line(f"{len(changes.added)} added: {', '.join(f'{c.name} {c.to}' for c in changes.added)}")
     if changes.removed:
@@ -232,7 +232,7 @@ def _changes(changes: Changes) -> Iterator[_Line]:
     yield from (_Line(_moved(change)) for change in changes.moved)
 
 
-def _moved(change: Change) -> str:
+def _moved(change: ChangeRow) -> str:
     said = f"{change.from_} → {change.to}" if change.from_ != change.to else f"{change.to}, another file"
     owners = f" ({', '.join(map(_owner, change.owners))})" if change.owners else ""
     return f"{change.name} {said}{owners}"
@@ -280,7 +280,7 @@ def _copy(copy: Copy) -> str:
     return " ".join(filter(None, copy))
 
 
-def _warning(warning: Warning) -> Iterator[_Line]:
+def _warning(warning: WarningRow) -> Iterator[_Line]:
     about = ", ".join(filter(None, [warning.owner, warning.package]))
     yield _Line(f"{warning.code}: {warning.message}" + (f" ({about})" if about else ""))
     if warning.declared_at:

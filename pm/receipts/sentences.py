@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pm.receipts.codes import code_of
-from pm.receipts.receipt import Changes, Operation, Reason, Transition
+from pm.receipts.receipt import ChangesRow, Operation, ReasonRow, Transition
 
 __all__ = ["summary"]
 
@@ -44,7 +44,7 @@ _WHOLE = {
 _NOT_DONE = {"refused", "failed", "undecided", "interrupted"}
 
 
-def summary(operation: Operation, outcome: str, reasons: tuple[Reason, ...], changes: Changes) -> str:
+def summary(operation: Operation, outcome: str, reasons: tuple[ReasonRow, ...], changes: ChangesRow) -> str:
     """Return the sentence: lower case at its start unless a name begins it, no full stop."""
     said = _WHOLE.get(outcome) or f"{_subject(operation)} {_said(operation, outcome)}"
     because = f": {_because(operation, reasons)}" if outcome in _NOT_DONE or outcome == "not-ready" else ""
@@ -74,7 +74,7 @@ def _subject(operation: Operation) -> str:
     return f"`{named}`" if named else "Hermes"
 
 
-def _because(operation: Operation, reasons: tuple[Reason, ...]) -> str:
+def _because(operation: Operation, reasons: tuple[ReasonRow, ...]) -> str:
     if not reasons:
         return "the reason is not known"
     first = reasons[0]
@@ -100,7 +100,7 @@ def _consequence(operation: Operation, outcome: str) -> str:
     return "; Hermes goes on as before" if outcome in _NOT_DONE else ""
 
 
-def _moved(changes: Changes) -> str:
+def _moved(changes: ChangesRow) -> str:
     moved = len([change for change in changes.moved if change.from_ != change.to])
     return f"; {moved} package{'s' if moved > 1 else ''} moved to another version" if moved else ""
 

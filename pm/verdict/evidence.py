@@ -16,11 +16,11 @@ from admission import (
     ConstraintSet,
     Decision,
     Facts,
-    Member,
     Page,
     Policy,
     Question,
     Target,
+    UnionMember,
     decide,
 )
 from admission.gates import root_requirements
@@ -174,7 +174,9 @@ def _question(row: Mapping[str, Any]) -> Question:
     policy: dict[str, Any] = {
         key: tuple(item) if isinstance(item, list) else item for key, item in row["policy"].items()
     }
-    members = tuple(Member(declaration_from_json(d), tuple(profiles), digest) for d, profiles, digest in row["members"])
+    members = tuple(
+        UnionMember(declaration_from_json(d), tuple(profiles), digest) for d, profiles, digest in row["members"]
+    )
     target = Target(name, python, tuple((key, text) for key, text in environment), tuple(tags))
     return Question(
         ConstraintSet(core_from_json(row["core"]).core, members, target, Policy(**policy)),

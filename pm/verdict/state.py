@@ -6,9 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from admission import ConstraintSet, Policy, Problem, canonical_name, declaration_digest
-from admission import Member as UnionMember
-from admission import Warning as Notice
+from admission import ConstraintSet, Notice, Policy, Problem, UnionMember, canonical_name, declaration_digest
 from pm.config.profiles import Enabled, Profile, enabled_plugins, read_profiles
 from pm.config.settings import Settings
 from pm.errors import PmError
@@ -16,7 +14,7 @@ from pm.generations.records import Member, Record, read_selected
 from pm.host.core import CoreNeedsPython, HostedCore, core_names, find_core
 from pm.host.cutoff import instant_of
 from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter, find_interpreter
-from pm.index import Index, Terms, open_index
+from pm.index import IndexClient, IndexOptions, open_index
 from pm.index.package_sources import Sources, find_sources, index_address
 from pm.names import canonical_key, same_key
 from pm.places import Places
@@ -26,7 +24,7 @@ from pm.plugins.discovery import Found, find_plugins
 NOTHING: Mapping[str, Any] = {}
 
 
-class Wishes(NamedTuple):
+class Options(NamedTuple):
     """What the operator says for one operation, beside what the settings say."""
 
     offline: bool = False
@@ -47,7 +45,7 @@ class Wishes(NamedTuple):
     """How long ways out of a refusal are tried."""
 
 
-class Inhabited(NamedTuple):
+class ProfilePlugins(NamedTuple):
     """One profile with the plugins that are there for it."""
 
     profile: Profile
@@ -67,18 +65,18 @@ class Unfit(NamedTuple):
     profile: str
 
 
-class Situation(NamedTuple):
+class State(NamedTuple):
     """Everything that an operation starts from; nothing in it changes while the operation runs."""
 
     places: Places
-    wishes: Wishes
+    options: Options
     settings: Settings
     record: Record | None
-    profiles: tuple[Inhabited, ...]
+    profiles: tuple[ProfilePlugins, ...]
     hosted: HostedCore
     interpreter: Interpreter
     sources: Sources
-    client: Index
+    client: IndexClient
     """Of the package indexes and folders."""
     rules: Rules
     policy: Policy
@@ -89,7 +87,7 @@ class Situation(NamedTuple):
     """What is odd about configs and profiles, and stops nothing."""
 
     @property
-    def here(self) -> Inhabited:
+    def here(self) -> ProfilePlugins:
         """The profile that the operation is about."""
         return next(profile for profile in self.profiles if profile.name == self.places.profile)
 
@@ -110,14 +108,14 @@ class Situation(NamedTuple):
 
 @contextmanager
 def observed(
-    places: Places, environ: Mapping[str, str], wishes: Wishes, terms: Terms | None = None
-) -> Iterator[Situation]:
+    places: Places, environ: Mapping[str, str], options: Options, terms: IndexOptions | None = None
+) -> Iterator[State]:
     """Read the situation, and close what it holds open afterwards.
 
     Raise `PmError` for a config of this profile or of the root that cannot be read, a core that is not found, an
     interpreter that is missing, and for everything that can go wrong with an index.
     """
-    record, lost = _selected(places, wishes)
+    record, lost = _selected(places, options)
     read_cache = places.cache / "read"
     profiles = read_profiles(places.root, read_cache)
     if lost:
@@ -125,18 +123,20 @@ def observed(
     settings = _settings(profiles)
     _readable(profiles, places)
     sources = sources_of(settings, places, environ)
-    core_setting = settings.core if wishes.core is None else wishes.core
-    python = settings.python if wishes.python is None else wishes.python
-    terms = (terms or Terms())._replace(offline=wishes.offline, allow_build=_consented(settings, record, wishes).build)
+    core_setting = settings.core if options.core is None else options.core
+    python = settings.python if options.python is None else options.python
+    terms = (terms or IndexOptions())._replace(
+        offline=options.offline, allow_build=_consented(settings, record, options).build
+    )
     interpreter, hosted, index = _host(places, core_setting, python, _Means(sources, terms, record))
     try:
-        policy = _policy(settings, record, wishes, sources)
+        policy = _policy(settings, record, options, sources)
         rules = Rules(core_names(core_setting) | hosted.names, policy.allow_direct_urls, read_cache)
-        inhabited = tuple(_inhabited(profile, hosted, environ, (rules, wishes.project)) for profile in profiles)
+        inhabited = tuple(_inhabited(profile, hosted, environ, (rules, options.project)) for profile in profiles)
         members, unfit, notes = _union(inhabited, record, rules)
-        yield Situation(
+        yield State(
             places=places,
-            wishes=wishes,
+            options=options,
             settings=settings,
             record=record,
             profiles=inhabited,
@@ -207,12 +207,12 @@ def without(members: Iterable[Member], keys: Iterable[str], profiles: Iterable[s
 # -- the record, settings, consents, sources
 
 
-def _selected(places: Places, wishes: Wishes) -> tuple[Record | None, tuple[Problem, ...]]:
+def _selected(places: Places, options: Options) -> tuple[Record | None, tuple[Problem, ...]]:
     """Return the selected generation's record, else where it may be missing what is wrong with it."""
     try:
         return read_selected(places), ()
     except PmError as error:
-        if not wishes.anew or error.code != "drift":  # what somebody else keeps to himself is not lost
+        if not options.anew or error.code != "drift":  # what somebody else keeps to himself is not lost
             raise
         message = f"what was admitted before is not known any more, and is judged anew: {error.message}"
         return None, (Problem("record-lost", message, error.file),)
@@ -250,13 +250,13 @@ def _readable(profiles: Iterable[Profile], places: Places) -> None:
     raise PmError("not-writable", text, file=str(places.home), hint="make the folder first")
 
 
-def _consented(settings: Settings, record: Record | None, wishes: Wishes) -> _Consents:
+def _consented(settings: Settings, record: Record | None, options: Options) -> _Consents:
     """Return what the operator allows: by the settings, when what runs now was admitted, and for this operation."""
     kept: Mapping[str, Any] = record.consents if record is not None else NOTHING
     return _Consents(
-        build=_names(settings.allow_build, kept.get("allow_build", ()), wishes.allow_build),
-        prerelease=_names(settings.allow_prerelease, kept.get("allow_prerelease", ()), wishes.allow_prerelease),
-        direct_urls=settings.allow_direct_urls or bool(kept.get("allow_direct_urls")) or wishes.allow_direct_urls,
+        build=_names(settings.allow_build, kept.get("allow_build", ()), options.allow_build),
+        prerelease=_names(settings.allow_prerelease, kept.get("allow_prerelease", ()), options.allow_prerelease),
+        direct_urls=settings.allow_direct_urls or bool(kept.get("allow_direct_urls")) or options.allow_direct_urls,
     )
 
 
@@ -264,9 +264,9 @@ def _names(*lists: Iterable[str]) -> frozenset[str]:
     return frozenset(canonical_name(name) for names in lists for name in names)
 
 
-def _policy(settings: Settings, record: Record | None, wishes: Wishes, sources: Sources) -> Policy:
-    consents = _consented(settings, record, wishes)
-    exclude_newer = settings.exclude_newer if wishes.exclude_newer is None else wishes.exclude_newer
+def _policy(settings: Settings, record: Record | None, options: Options, sources: Sources) -> Policy:
+    consents = _consented(settings, record, options)
+    exclude_newer = settings.exclude_newer if options.exclude_newer is None else options.exclude_newer
     not_after = instant_of(exclude_newer, datetime.now(UTC))
     return Policy(
         allow_prerelease=tuple(sorted(consents.prerelease)),
@@ -299,11 +299,11 @@ def sources_of(settings: Settings, places: Places, environ: Mapping[str, str]) -
 
 class _Means(NamedTuple):
     sources: Sources
-    terms: Terms
+    terms: IndexOptions
     record: Record | None
 
 
-def _host(places: Places, core_setting: str, python: str, means: _Means) -> tuple[Interpreter, HostedCore, Index]:
+def _host(places: Places, core_setting: str, python: str, means: _Means) -> tuple[Interpreter, HostedCore, IndexClient]:
     """Find the core for an interpreter; where it does not admit that one, find another and the core again."""
     interpreter = _first_interpreter(places, core_setting, python, means.record)
     recorded = means.record.core if means.record is not None else NOTHING
@@ -356,16 +356,16 @@ def _admits(hosted: HostedCore, interpreter: Interpreter) -> bool:
 
 def _inhabited(
     profile: Profile, hosted: HostedCore, environ: Mapping[str, str], reading: tuple[Rules, Path | None]
-) -> Inhabited:
+) -> ProfilePlugins:
     if profile.selection is None:
-        return Inhabited(profile, (), Enabled((), ()))
+        return ProfilePlugins(profile, (), Enabled((), ()))
     rules, project = reading
     found = find_plugins(profile.home, hosted.bundled, environ, rules, project=project)
-    return Inhabited(profile, found, enabled_plugins(profile.selection, found))
+    return ProfilePlugins(profile, found, enabled_plugins(profile.selection, found))
 
 
 def _union(
-    profiles: Sequence[Inhabited], record: Record | None, rules: Rules
+    profiles: Sequence[ProfilePlugins], record: Record | None, rules: Rules
 ) -> tuple[tuple[Member, ...], tuple[Unfit, ...], list[Problem]]:
     members: list[Member] = []
     unfit: list[Unfit] = []
@@ -405,7 +405,7 @@ def _last_selection(profile: str, record: Record | None) -> list[Member]:
     return [member._replace(profiles=(profile,)) for member in recorded if profile in member.profiles]
 
 
-def _absent(inhabited: Inhabited, record: Record | None, rules: Rules) -> tuple[list[Member], list[Problem]]:
+def _absent(inhabited: ProfilePlugins, record: Record | None, rules: Rules) -> tuple[list[Member], list[Problem]]:
     """Return what the config enables and nobody found here, as it was last admitted."""
     members: list[Member] = []
     notes: list[Problem] = []
@@ -432,7 +432,7 @@ def _elsewhere(last: Member, rules: Rules) -> Member:
     return last._replace(declaration=declaration, digest=declaration_digest(declaration))
 
 
-def _unreadable(inhabited: Inhabited) -> Problem:
+def _unreadable(inhabited: ProfilePlugins) -> Problem:
     error = inhabited.profile.error
     said = error.message if error is not None else "it cannot be read"
     message = f"the config of the profile `{inhabited.name}` cannot be read, its last admitted plugins count: {said}"
@@ -446,7 +446,7 @@ def _became_invalid(found: Found) -> Problem:
     return Problem("declaration-invalid", message, problem.file, problem.line, problem.column, problem.key)
 
 
-def _gone(profiles: Iterable[Inhabited], record: Record | None) -> Iterator[Problem]:
+def _gone(profiles: Iterable[ProfilePlugins], record: Record | None) -> Iterator[Problem]:
     """Name the profiles whose folders are gone: they leave the union."""
     here = {inhabited.name for inhabited in profiles}
     leaving: dict[str, list[str]] = {}

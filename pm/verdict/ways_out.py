@@ -12,29 +12,29 @@ from pm.errors import PmError
 from pm.generations.records import Member
 from pm.host.core import newer_cores
 from pm.verdict.resolve import answered, question_of
-from pm.verdict.state import Situation
+from pm.verdict.state import State
 
 NEWEST_CORES = 3
 _ROUNDS = 2_000
 """For one step: the time for all of them is only looked at between two."""
 
 
-def with_steps(situation: Situation, members: Sequence[Member], candidate: str, refused: Refused) -> Refused:
+def with_steps(state: State, members: Sequence[Member], candidate: str, refused: Refused) -> Refused:
     """Return a refusal with the steps that were confirmed, and those that nobody could answer as suggestions.
 
     What was refuted is not shown. When the time for steps is over, what was not tried yet stays a suggestion.
     """
-    until = time.monotonic() + situation.wishes.steps_seconds
+    until = time.monotonic() + state.options.steps_seconds
 
     def ask(question: Question) -> Admitted | Refused | str:
-        return _asked(situation, question, until)
+        return _asked(state, question, until)
 
     @cache
     def cores() -> Sequence[Core]:
-        return _cores(situation, until)
+        return _cores(state, until)
 
-    question = question_of(situation, members, candidate)
-    record = situation.record
+    question = question_of(state, members, candidate)
+    record = state.record
     before = record.lock if record is not None else None
     # a question is what is asked for, and the files of a plugin of the core's lie in its wheel
     fixed = {member.key for member in members if member.source in ("bundled", "question")}
@@ -44,11 +44,11 @@ def with_steps(situation: Situation, members: Sequence[Member], candidate: str, 
     return refused._replace(steps=(*steps, *refused.steps))
 
 
-def _asked(situation: Situation, question: Question, until: float) -> Admitted | Refused | str:
+def _asked(state: State, question: Question, until: float) -> Admitted | Refused | str:
     if time.monotonic() > until:
         return "it is tried: the time for steps was over (`--steps-budget`)"
     try:
-        decision, _ = answered(situation, question._replace(frozen=True, budget=min(question.budget, _ROUNDS)))
+        decision, _ = answered(state, question._replace(frozen=True, budget=min(question.budget, _ROUNDS)))
     except PmError as error:
         return f"the index answers: {error.message}"
     return (
@@ -58,12 +58,12 @@ def _asked(situation: Situation, question: Question, until: float) -> Admitted |
     )
 
 
-def _cores(situation: Situation, until: float) -> Sequence[Core]:
+def _cores(state: State, until: float) -> Sequence[Core]:
     """Return the newest newer releases of the core, if they can be known."""
-    if situation.hosted.kind != "release" or time.monotonic() > until:
+    if state.hosted.kind != "release" or time.monotonic() > until:
         return ()
     try:
-        return newer_cores(situation.hosted, situation.client, NEWEST_CORES)
+        return newer_cores(state.hosted, state.client, NEWEST_CORES)
     except PmError:  # what cannot be known now is not proposed
         return ()
 

@@ -25,7 +25,7 @@ SOURCE = {
 
 REFUSING = frozenset({"PmError", "Reason", "Undecided", "Exclusion"})
 """Nouns with a code that ends an operation, or would."""
-TELLING = frozenset({"Fault", "Problem", "Warning"})
+TELLING = frozenset({"Fault", "Notice", "Problem", "WarningRow"})
 """Nouns with a code that may only warn."""
 
 
@@ -154,7 +154,7 @@ def missing(found: Iterable[Named], documented: Iterable[str]) -> Iterator[str]:
 FOUND = codes_of(SOURCE)
 SNIPPET = """
 from pm.errors import PmError
-from admission import Warning as Notice
+from admission import Notice
 from b.c import ELSEWHERE
 _UNREAD = "from-a-constant"
 def alone_code(value) -> str:
@@ -189,7 +189,7 @@ def test_every_way_of_naming_a_code_is_found() -> None:
         Named("", "assigned", "a.py:11"),
         Named("PmError", "raised", "a.py:12"),
         Named("PmError", "otherwise", "a.py:12"),
-        Named("Warning", "aliased", "a.py:13"),
+        Named("Notice", "aliased", "a.py:13"),
         Named("Reason", "by-keyword", "a.py:14"),
         Named("Fault", "from-a-constant", "a.py:15"),
         Named("", "passed", "a.py:16"),

@@ -20,7 +20,7 @@ from pm.generations.environment import build_environment, check_environment
 from pm.generations.file_faults import Fault, Foreseen, faults_of
 from pm.host.embedded import embedded_core_wheel
 from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter
-from pm.index import Index, Limits, Terms, open_index
+from pm.index import IndexClient, IndexOptions, Limits, open_index
 from pm.index.folders import place_in_state, sha256_of
 from pm.index.package_sources import Sources, find_sources, index_address
 from pm.places import Places, find_places
@@ -49,12 +49,12 @@ class Setting(NamedTuple):
     def sources(self) -> Sources:
         return Sources(indexes=(index_address(self.server.url),))
 
-    def open(self, **terms: bool) -> Index:
+    def open(self, **terms: bool) -> IndexClient:
         return open_index(
             self.places.cache,
             self.interpreter.target,
             self.sources,
-            Terms(**terms, limits=_LIMITS),  # type: ignore[arg-type]  # only switches are given
+            IndexOptions(**terms, limits=_LIMITS),  # type: ignore[arg-type]  # only switches are given
         )
 
     def lock(self, *distributions: Distribution) -> Lock:
@@ -396,7 +396,7 @@ def test_a_wheel_of_a_folder_is_read_where_it_lies(setting: Setting, tmp_path: P
     (wheel,) = build_wheels(tmp_path / "wheels", demo("a", argparse=""))
     lock = Lock((Pin("a", "1.0", _in_state(wheel)),))
     sources = Sources(folders=(tmp_path / "wheels",))
-    terms = Terms(offline=True)
+    terms = IndexOptions(offline=True)
     with open_index(setting.places.cache, setting.interpreter.target, sources, terms) as index:
         message = "`a` brings a module `argparse` that is never imported: the standard library has one"
         assert faults_of(lock, index, interpreter=setting.interpreter, places=setting.places) == Foreseen(

@@ -26,7 +26,7 @@ from pm.host.core import (
 )
 from pm.host.embedded import embedded_core_wheel, spoken_version
 from pm.host.interpreter import default_interpreter
-from pm.index import Index, Limits, Terms, open_index
+from pm.index import IndexClient, IndexOptions, Limits, open_index
 from pm.index.folders import sha256_of
 from pm.index.package_sources import Sources, index_address
 from pm.places import Places
@@ -75,9 +75,9 @@ def places(tmp_path: Path) -> Places:
     return Places(tmp_path / "home", tmp_path / "home")
 
 
-def opened(places: Places, server: IndexServer | None, target: Target = LINUX_311) -> Index:
+def opened(places: Places, server: IndexServer | None, target: Target = LINUX_311) -> IndexClient:
     sources = Sources(indexes=(index_address(server.url),) if server is not None else ())
-    return open_index(places.cache, target, sources, Terms(offline=server is None, limits=_LIMITS))
+    return open_index(places.cache, target, sources, IndexOptions(offline=server is None, limits=_LIMITS))
 
 
 def found(

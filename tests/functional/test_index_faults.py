@@ -16,7 +16,7 @@ from admission import Facts, Need
 from fixtures.server import Fault, IndexServer, Shape
 from fixtures.wheels import DEFAULT_RECIPE, LINUX_311, read_recipe
 from pm.errors import PmError
-from pm.index import Index, Limits, Terms, open_index
+from pm.index import IndexClient, IndexOptions, Limits, open_index
 from pm.index.package_sources import Secret, Sources, index_address
 
 _LIMITS = Limits(
@@ -27,9 +27,9 @@ _PAGE = "/simple/demo-transport/"
 _WHEEL = "/files/demo_transport-1.3.0-py3-none-any.whl"
 
 
-def _open(tmp_path: Path, url: str, limits: Limits = _LIMITS, proxy: Secret | None = None) -> Index:
+def _open(tmp_path: Path, url: str, limits: Limits = _LIMITS, proxy: Secret | None = None) -> IndexClient:
     sources = Sources(indexes=(index_address(url),), proxy=proxy)
-    return open_index(tmp_path / "cache", LINUX_311, sources, Terms(limits=limits))
+    return open_index(tmp_path / "cache", LINUX_311, sources, IndexOptions(limits=limits))
 
 
 def _fetch(tmp_path: Path, url: str, limits: Limits = _LIMITS, proxy: Secret | None = None) -> Facts:
@@ -285,7 +285,10 @@ def test_a_server_that_speaks_no_tls_is_a_tls_failure(tmp_path: Path, server: In
 
 def test_certificates_that_cannot_be_read_are_a_tls_failure(tmp_path: Path) -> None:
     sources = Sources(indexes=(index_address("https://host.invalid/simple"),), certificates=str(tmp_path / "missing"))
-    with open_index(tmp_path, LINUX_311, sources, Terms(limits=_LIMITS)) as index, pytest.raises(PmError) as caught:
+    with (
+        open_index(tmp_path, LINUX_311, sources, IndexOptions(limits=_LIMITS)) as index,
+        pytest.raises(PmError) as caught,
+    ):
         index.fetch(_NEED)
     assert (caught.value.code, caught.value.message) == (
         "tls",

@@ -28,16 +28,16 @@ from fixtures.server import IndexServer, Shape, write_index
 from fixtures.wheels import DEFAULT_RECIPE, LINUX_311, Distribution, read_recipe
 from lockfiles import Artifact, Edge
 from pm.errors import PmError
-from pm.index import FRESH, Index, Limits, Terms, open_index
+from pm.index import FRESH, IndexClient, IndexOptions, Limits, open_index
 from pm.index.package_sources import Sources, index_address
 
 _LIMITS = Limits(connect=2, read=2, total=5, attempts=3, pause=0.01, longest_pause=0.1, guessing=2)
 _ORIGIN = Origin(Owner("plugin", "demo"))
 
 
-def _open(tmp_path: Path, *urls: str, folders: Sequence[Path] = (), terms: Terms | None = None) -> Index:
+def _open(tmp_path: Path, *urls: str, folders: Sequence[Path] = (), terms: IndexOptions | None = None) -> IndexClient:
     sources = Sources(indexes=tuple(index_address(url) for url in urls), folders=tuple(folders))
-    return open_index(tmp_path / "cache", LINUX_311, sources, terms or Terms(limits=_LIMITS))
+    return open_index(tmp_path / "cache", LINUX_311, sources, terms or IndexOptions(limits=_LIMITS))
 
 
 def _question(*requirements: str) -> Question:
@@ -133,7 +133,7 @@ def test_a_guess_follows_the_current_lock_before_the_newest_version(tmp_path: Pa
 
 
 def test_guessing_stops_at_its_limit(tmp_path: Path, server: IndexServer) -> None:
-    terms = Terms(limits=_LIMITS._replace(guesses=2))
+    terms = IndexOptions(limits=_LIMITS._replace(guesses=2))
     with _open(tmp_path, server.url, terms=terms) as index:
         index.fetch(Need(pages=("demo-transport",)), _question("demo-transport"))
     assert len(server.asked) == 3
@@ -397,7 +397,7 @@ def test_the_first_index_that_knows_a_name_has_it(tmp_path: Path, server: IndexS
 
 def test_an_index_that_is_laid_out_as_files_is_read_offline_too(tmp_path: Path) -> None:
     root = write_index(tmp_path / "mirror ü", read_recipe(DEFAULT_RECIPE))
-    terms = Terms(offline=True, limits=_LIMITS)
+    terms = IndexOptions(offline=True, limits=_LIMITS)
     with _open(tmp_path, root.as_uri(), terms=terms) as index:
         facts = index.fetch(Need(candidates=(("demo-transport", "1.3.0"), ("rustbolt", "1.1"))))
     candidate = facts.candidate("demo-transport", "1.3.0")
@@ -425,7 +425,7 @@ def test_offline_what_is_known_is_used_at_any_age(
         index.fetch(Need(pages=("demo-colors",)))
     _let_time_pass(monkeypatch)
     before = len(server.asked)
-    with _open(tmp_path, server.url, terms=Terms(offline=True)) as index:
+    with _open(tmp_path, server.url, terms=IndexOptions(offline=True)) as index:
         versions = index.facts.pages["demo-colors"].versions
         assert (versions, index.stale(), index.refresh()) == (("1.0", "1.2", "2.0"), (), False)
     assert len(server.asked) == before
@@ -436,7 +436,7 @@ def test_offline_what_is_not_known_is_named_and_no_question_is_asked(tmp_path: P
     with _open(tmp_path, server.url) as index:
         index.fetch(Need(pages=("demo-colors",)))
     before = len(server.asked)
-    with _open(tmp_path, server.url, terms=Terms(offline=True)) as index, pytest.raises(PmError) as caught:
+    with _open(tmp_path, server.url, terms=IndexOptions(offline=True)) as index, pytest.raises(PmError) as caught:
         index.fetch(Need(pages=("flintspark", "demo-colors"), candidates=(("demo-colors", "2.0"),)))
     assert (caught.value.code, caught.value.message, caught.value.hint, len(server.asked)) == (
         "offline",
@@ -468,7 +468,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning(tmp_path: Path, server: Ind
 def test_what_is_fetched_is_reported(tmp_path: Path, server: IndexServer) -> None:
     seen: list[tuple[int, ...]] = []
     with _open(
-        tmp_path, server.url, terms=Terms(limits=_LIMITS, report=lambda step: seen.append(tuple(step)))
+        tmp_path, server.url, terms=IndexOptions(limits=_LIMITS, report=lambda step: seen.append(tuple(step)))
     ) as index:
         index.fetch(Need(candidates=(("demo-colors", "2.0"),)))
     assert seen == [(1, 0, 1), (1, 1, 0)]

@@ -14,7 +14,7 @@ from fixtures.server import IndexServer
 from fixtures.wheels import LINUX_311, Distribution, build_sdist, build_wheels
 from lockfiles import Artifact, Edge, Lock, Pin
 from pm.errors import PmError
-from pm.index import Index, Limits, Terms, open_index
+from pm.index import IndexClient, IndexOptions, Limits, open_index
 from pm.index.folders import sha256_of
 from pm.index.package_sources import Sources, index_address
 
@@ -23,9 +23,11 @@ _LIMITS = Limits(connect=2, read=2, total=5, attempts=2, pause=0.01, guessing=2)
 
 def _open(
     tmp_path: Path, folders: Sequence[Path], *urls: str, offline: bool = False, allow_build: Sequence[str] = ()
-) -> Index:
+) -> IndexClient:
     sources = Sources(indexes=tuple(index_address(url) for url in urls), folders=tuple(folders))
-    terms = Terms(offline=offline, allow_build=frozenset(allow_build), interpreter=Path(sys.executable), limits=_LIMITS)
+    terms = IndexOptions(
+        offline=offline, allow_build=frozenset(allow_build), interpreter=Path(sys.executable), limits=_LIMITS
+    )
     return open_index(tmp_path / "cache", LINUX_311, sources, terms)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from admission import Need
 from fixtures.wheels import LINUX_311
-from pm.index import Terms, open_index
+from pm.index import IndexOptions, open_index
 from pm.index.package_sources import find_sources
 
 pytestmark = [pytest.mark.real_index, pytest.mark.slow]
@@ -21,7 +21,7 @@ def test_a_real_package_becomes_facts_that_need_no_index_the_second_time(tmp_pat
     need = Need(pages=("httpx", "websockets"), candidates=(("httpx", "0.28.1"),))
     with open_index(tmp_path, LINUX_311, sources) as index:
         index.fetch(need)
-    with open_index(tmp_path, LINUX_311, sources, Terms(offline=True)) as index:
+    with open_index(tmp_path, LINUX_311, sources, IndexOptions(offline=True)) as index:
         facts = index.facts
     candidate = facts.candidate("httpx", "0.28.1")
     assert candidate is not None

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pm.config.edit import Change, Disable, Enable, Remove, Set, edit_config
+from pm.config.edit import ConfigChange, Disable, Enable, Remove, Set, edit_config
 from pm.config.profiles import read_selection
 from pm.config.settings import Selection
 from pm.names import canonical_key
@@ -80,7 +80,7 @@ CHANGES = st.one_of(
 )
 
 
-def edited(text: str, change: Change) -> tuple[str, Selection, Selection]:
+def edited(text: str, change: ConfigChange) -> tuple[str, Selection, Selection]:
     """Return the new text, and what was and is selected."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "config.yaml")
@@ -109,7 +109,7 @@ def comments(text: str) -> list[str]:
 
 
 @given(configs(), CHANGES)
-def test_everything_else_survives(text: str, change: Change) -> None:
+def test_everything_else_survives(text: str, change: ConfigChange) -> None:
     new, before, after = edited(text, change)
     assert rest(new) == rest(text)
     assert comments(new) == comments(text)
@@ -120,7 +120,7 @@ def test_everything_else_survives(text: str, change: Change) -> None:
 
 
 @given(configs(), CHANGES)
-def test_lines_that_are_not_about_the_change_stay_byte_for_byte(text: str, change: Change) -> None:
+def test_lines_that_are_not_about_the_change_stay_byte_for_byte(text: str, change: ConfigChange) -> None:
     new, _, _ = edited(text, change)
     kept = [
         line

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 
 from fixtures.homes import PLUGINS, ROOT, Home, new_home
 from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
-from pm.config.settings import Index, Settings
+from pm.config.settings import IndexSetting, Settings
 from pm.generations.pointer import Pointer
 from pm.generations.records import Member, Record, read_record
 from pm.generations.transaction import recover
@@ -106,7 +106,7 @@ def test_the_page_of_reading_names_every_field_of_a_manifest() -> None:
 def test_the_page_of_files_names_every_setting() -> None:
     named = set(re.findall(r"`pm\.([a-z_]+)`", page("files.md")))
     assert set(Settings._fields) - named == set()
-    assert {f"`{field}`" for field in Index._fields} - set(re.findall(r"`[a-z]+`", page("files.md"))) == set()
+    assert {f"`{field}`" for field in IndexSetting._fields} - set(re.findall(r"`[a-z]+`", page("files.md"))) == set()
 
 
 def test_the_page_of_files_names_every_place() -> None:

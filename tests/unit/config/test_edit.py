@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pm.config.edit import Change, Disable, Enable, Remove, Set, edit_config, locked_config
+from pm.config.edit import ConfigChange, Disable, Enable, Remove, Set, edit_config, locked_config
 from pm.errors import PmError
 
 CONFIG = """\
@@ -38,7 +38,7 @@ other:
 """
 
 
-def edited(tmp_path: Path, text: str | None, *changes: Change) -> str:
+def edited(tmp_path: Path, text: str | None, *changes: ConfigChange) -> str:
     """Return the text of a config after changes; the file itself must stay as it was."""
     path = tmp_path / "config.yaml"
     if text is not None:
@@ -103,7 +103,7 @@ def test_removing_the_last_of_a_list_or_section_leaves_it_empty(tmp_path: Path) 
 @pytest.mark.parametrize(
     "removal", [Remove("memory/mem0"), Remove("Mem0"), Remove("x", ("mem0",)), Set("memory.provider", "")]
 )
-def test_removing_the_selected_provider_selects_the_built_in_one(tmp_path: Path, removal: Change) -> None:
+def test_removing_the_selected_provider_selects_the_built_in_one(tmp_path: Path, removal: ConfigChange) -> None:
     expected = changed(('{provider: "mem0"}', '{provider: ""}'))
     assert edited(tmp_path, CONFIG, removal) == expected
 

@@ -17,7 +17,7 @@ from pm.config.profiles import (
     read_profiles,
     read_selection,
 )
-from pm.config.settings import Index, Selection, Settings
+from pm.config.settings import IndexSetting, Selection, Settings
 from pm.errors import PmError
 from pm.plugins.discovery import Found
 
@@ -92,8 +92,8 @@ pm:
             audit="refuse",
             on_unadmitted="stop",
             indexes=(
-                Index("https://127.0.0.1/simple", "own", ("own-*",), default=True),
-                Index("https://127.0.0.1/other"),
+                IndexSetting("https://127.0.0.1/simple", "own", ("own-*",), default=True),
+                IndexSetting("https://127.0.0.1/other"),
             ),
             find_links=("wheels", "/opt/wheels"),
         ),
@@ -339,7 +339,7 @@ def test_a_config_with_a_credential_is_not_kept(tmp_path: Path) -> None:
     text = "pm: {indexes: [{url: 'https://user:hunter2@127.0.0.1/simple'}]}\n"
     selection = selected(tmp_path, text, tmp_path / "cache")
     assert (selection.settings.indexes, (tmp_path / "cache").exists()) == (
-        (Index("https://user:hunter2@127.0.0.1/simple"),),
+        (IndexSetting("https://user:hunter2@127.0.0.1/simple"),),
         False,
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pm.errors import PmError
-from pm.generations.pointer import Admitted, Pointer, read_pointer, selected
+from pm.generations.pointer import AdmittedMember, Pointer, read_pointer, selected
 from pm.places import Places
 
 VALUE: dict[str, Any] = {
@@ -51,7 +51,7 @@ def test_a_pointer_says_what_a_start_needs(places: Places) -> None:
         generation=5,
         folder=places.state / "generations" / "3",
         core="hermes-embedded-core==0.1.0",
-        admitted=(Admitted("memory/ash", ("default", "work"), "/home/plugins/ash", "sha256:2"),),
+        admitted=(AdmittedMember("memory/ash", ("default", "work"), "/home/plugins/ash", "sha256:2"),),
         site_packages_stamp="7:8",
     )
 

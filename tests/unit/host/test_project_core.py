@@ -13,7 +13,7 @@ from fixtures.wheels import LINUX_311
 from pm.errors import PmError
 from pm.host.core import HostedCore, core_from_json, core_names, core_to_json, find_core, is_project, paths_of_core
 from pm.host.project_core import named_project
-from pm.index import Terms, open_index
+from pm.index import IndexOptions, open_index
 from pm.index.package_sources import Sources
 from pm.places import Places
 
@@ -27,7 +27,7 @@ def find(root: Path, setting: str, recorded: HostedCore | None = None) -> Hosted
     """Find the core of a root whose sources are empty: a project needs none."""
     value = json.loads(json.dumps(core_to_json(recorded, LINUX_311))) if recorded is not None else {}
     places = Places(root, root)
-    with open_index(places.cache, LINUX_311, Sources(), Terms(offline=True)) as index:
+    with open_index(places.cache, LINUX_311, Sources(), IndexOptions(offline=True)) as index:
         return find_core(setting, places, LINUX_311, index, recorded=value)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from admission import Warning as Notice
+from admission import Notice
 from pm.errors import PmError
 from pm.index.package_sources import IndexAddress, Secret, Sources, find_sources, index_address
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pm.inside._hermes_pm import Change, changed
+from pm.inside._hermes_pm import Changed, changed
 
 RECORD = ("demo.py,sha256=a,1", "demo-1.0.dist-info/METADATA,sha256=b,2", "demo-1.0.dist-info/RECORD,,")
 
@@ -69,7 +69,7 @@ def test_a_distribution_is_the_same_by_its_version_and_the_digests_of_what_can_b
 def test_another_interpreter_is_a_change_too(tmp_path: Path) -> None:
     site = environment(tmp_path / "1", {}, "3.11.7")
     other = environment(tmp_path / "2", {}, "3.12.1")
-    assert changed(site, other) == (Change("python", "3.11.7", "3.12.1"),)
+    assert changed(site, other) == (Changed("python", "3.11.7", "3.12.1"),)
 
 
 def test_an_environment_that_does_not_say_its_interpreter_is_not_said_to_have_another(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from admission import Core, Declaration, Facts, Member, Refused, decide, parse_requirement
+from admission import Core, Declaration, Facts, Refused, UnionMember, decide, parse_requirement
 from admission.requirement import Origin, Owner
 from fixtures.ways_out import steps_of
 from fixtures.worlds import World, candidate, page
@@ -15,7 +15,7 @@ from pm.errors import PmError
 from pm.lint.patch import patch_text
 from pm.plugins.declaration import read_declaration
 from pm.receipts.build import build
-from pm.receipts.receipt import Operation, Plugin, Receipt, Source
+from pm.receipts.receipt import Operation, Plugin, Receipt, SourceRow
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 NAMES = ("httpx", "rich", "my-httpx")
@@ -37,11 +37,11 @@ def declared(folder: Path) -> Declaration:
 def refused(folder: Path, core: Core = CORE) -> Receipt:
     """Return the receipt of the refusal that the core's pins lead to, with its steps."""
     question = World(FACTS, ()).question()
-    constraints = question.constraints._replace(core=core, members=(Member(declared(folder)),))
+    constraints = question.constraints._replace(core=core, members=(UnionMember(declared(folder)),))
     question = question._replace(constraints=constraints, candidate="new")
     decision = decide(question, FACTS)
     assert isinstance(decision, Refused)
-    plugin = Plugin("new", "new", "1.0", Source("folder", str(folder)))
+    plugin = Plugin("new", "new", "1.0", SourceRow("folder", str(folder)))
     operation = Operation("check", "0a1b", NOW, ("hermes", "plugins", "check", str(folder)), plugin=plugin)
     return build(operation, decision._replace(steps=tuple(steps_of(question, FACTS))), finished_at=NOW)
 

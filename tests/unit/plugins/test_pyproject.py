@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from admission import Declaration, Problem
-from pm.documents.toml_positions import Place, toml_places
+from pm.documents.toml_positions import TomlPosition, toml_places
 from pm.plugins.declaration import read_declaration
 
 PLUGINS = Path(__file__).parents[3] / "fixtures" / "plugins"
@@ -305,22 +305,22 @@ def test_a_list_that_is_written_and_dynamic_at_once_is_refused(tmp_path: Path) -
 def test_the_places_of_a_text_are_found_by_path() -> None:
     places = toml_places('a = 1\n[b."c.d"]\ne = [1, { f = 2 }]\n[[g]]\nh = 1\n[[g]]\n  h = 2\n')
     assert places.found == {
-        ("a",): Place(1, 1),
-        ("b", "c.d"): Place(2, 1),
-        ("b", "c.d", "e"): Place(3, 1),
-        ("b", "c.d", "e", "0"): Place(3, 6),
-        ("b", "c.d", "e", "1"): Place(3, 9),
-        ("b", "c.d", "e", "1", "f"): Place(3, 11),
-        ("g",): Place(4, 1),
-        ("g", "0"): Place(4, 1),
-        ("g", "0", "h"): Place(5, 1),
-        ("g", "1"): Place(6, 1),
-        ("g", "1", "h"): Place(7, 3),
+        ("a",): TomlPosition(1, 1),
+        ("b", "c.d"): TomlPosition(2, 1),
+        ("b", "c.d", "e"): TomlPosition(3, 1),
+        ("b", "c.d", "e", "0"): TomlPosition(3, 6),
+        ("b", "c.d", "e", "1"): TomlPosition(3, 9),
+        ("b", "c.d", "e", "1", "f"): TomlPosition(3, 11),
+        ("g",): TomlPosition(4, 1),
+        ("g", "0"): TomlPosition(4, 1),
+        ("g", "0", "h"): TomlPosition(5, 1),
+        ("g", "1"): TomlPosition(6, 1),
+        ("g", "1", "h"): TomlPosition(7, 3),
     }
 
 
 def test_what_is_no_toml_has_the_places_up_to_the_fault() -> None:
-    assert toml_places("a = 1\n= 3\nb = 2\n").found == {("a",): Place(1, 1)}
+    assert toml_places("a = 1\n= 3\nb = 2\n").found == {("a",): TomlPosition(1, 1)}
 
 
 def test_a_plugin_without_a_project_needs_no_toml_parser_and_one_without_a_manifest_no_yaml_parser(

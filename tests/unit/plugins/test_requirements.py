@@ -6,14 +6,14 @@ import pytest
 
 from admission import InvalidRequirementText, Origin, Owner, Problem, parse_requirement, parse_specifier
 from pm.plugins.raw import Written
-from pm.plugins.requirements import Judged, Reading, judge
+from pm.plugins.requirements import Reading, ReadRequirements, judge
 
 OWNER = Owner("plugin", "p")
 READING = Reading(OWNER, frozenset({"hermes-agent"}), "own-name")
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
-def judged(*texts: str, allow_direct_urls: bool = False) -> Judged:
+def judged(*texts: str, allow_direct_urls: bool = False) -> ReadRequirements:
     """Judge texts as if they stood in a manifest, one a line."""
     written = [Written(text, "plugin.yaml", 2 + i, 5, "pip_dependencies", i) for i, text in enumerate(texts)]
     return judge(written, READING._replace(allow_direct_urls=allow_direct_urls))

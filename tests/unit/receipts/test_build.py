@@ -11,6 +11,7 @@ from admission import (
     Admitted,
     Available,
     Demand,
+    Notice,
     Origin,
     Problem,
     Proof,
@@ -19,7 +20,6 @@ from admission import (
     Requirement,
     Step,
     Undecided,
-    Warning,
 )
 from lockfiles import Artifact, Lock, Owner, Pin
 from pm.errors import PmError
@@ -31,7 +31,7 @@ from pm.receipts.receipt import Done, Operation, Receipt, begin, from_json, to_j
 STARTED = datetime(2026, 1, 31, 10, 15, 30, 123456, UTC)
 FINISHED = STARTED + timedelta(seconds=1.5)
 CHAT = Owner("plugin", "ws-chat")
-PLUGIN = rows.Plugin("ws-chat", "Chat", "1.0", rows.Source("folder", "./ws-chat"))
+PLUGIN = rows.Plugin("ws-chat", "Chat", "1.0", rows.SourceRow("folder", "./ws-chat"))
 INSTALL = Operation(
     "install", "0a1b", STARTED, ("hermes", "plugins", "install", "./ws-chat"), argument="./ws-chat", plugin=PLUGIN
 )
@@ -81,7 +81,7 @@ def test_a_refusal_becomes_this_receipt() -> None:
         hint="websockets>=15",
     )
     step = Step("widen", "ws-chat", "accept the core's", "websockets>=15", confirmed=True, effect=("+ a 1",))
-    warning = Warning("core-package-moved", "moves", "idna", "core:hermes-agent")
+    warning = Notice("core-package-moved", "moves", "idna", "core:hermes-agent")
 
     assert built(Refused((reason,), (step,), (warning,))) == Receipt(
         id="0a1b",
@@ -98,28 +98,32 @@ def test_a_refusal_becomes_this_receipt() -> None:
         trigger="cli",
         plugin=PLUGIN,
         reasons=(
-            rows.Reason(
+            rows.ReasonRow(
                 "core-conflict",
                 "the core pins `websockets`",
                 "websockets",
                 (
-                    rows.Demand(
-                        rows.Owner("plugin", "ws-chat"),
+                    rows.DemandRow(
+                        rows.OwnerRow("plugin", "ws-chat"),
                         "websockets >= 16",
-                        rows.Place("plugin.yaml", 7, 0, "pip_dependencies"),
+                        rows.PlaceRow("plugin.yaml", 7, 0, "pip_dependencies"),
                         ("websockets >= 16",),
                     ),
                 ),
-                (rows.Available("15.0.1", "excluded by the plugin"),),
-                (rows.Demand(rows.Owner("core", "hermes-agent"), "websockets==15.0.1", rows.Place("METADATA")),),
-                rows.Proof(minimal=True, verified=True, checked_by=rows.CheckedBy("impossible", "impossible")),
-                rows.Place("plugin.yaml", 7, 5, "pip_dependencies[0]"),
+                (rows.AvailableRow("15.0.1", "excluded by the plugin"),),
+                (
+                    rows.DemandRow(
+                        rows.OwnerRow("core", "hermes-agent"), "websockets==15.0.1", rows.PlaceRow("METADATA")
+                    ),
+                ),
+                rows.ProofRow(minimal=True, verified=True, checked_by=rows.CheckedBy("impossible", "impossible")),
+                rows.PlaceRow("plugin.yaml", 7, 5, "pip_dependencies[0]"),
                 "websockets>=15",
                 CODES["core-conflict"].what_now,
             ),
         ),
         steps=(
-            rows.Step(
+            rows.StepRow(
                 "widen",
                 "ws-chat",
                 "websockets>=15",
@@ -128,7 +132,7 @@ def test_a_refusal_becomes_this_receipt() -> None:
                 confirmed=True,
                 effect=("+ a 1",),
             ),
-            rows.Step(
+            rows.StepRow(
                 "retry",
                 "ws-chat",
                 "",
@@ -138,18 +142,18 @@ def test_a_refusal_becomes_this_receipt() -> None:
                 when=CODES["core-conflict"].when,
             ),
         ),
-        warnings=(rows.Warning("core-package-moved", "moves", "idna", "core:hermes-agent"),),
+        warnings=(rows.WarningRow("core-package-moved", "moves", "idna", "core:hermes-agent"),),
     )
 
 
 def test_an_admission_tells_what_changes_against_the_lock_before() -> None:
     receipt = built(Admitted(lock(a="1", b="2", d="2")), INSTALL._replace(before=lock(a="1", b="1", c="1")))
-    owners = (rows.Owner("plugin", "ws-chat"),)
+    owners = (rows.OwnerRow("plugin", "ws-chat"),)
     assert receipt.outcome == "admitted"
-    assert receipt.changes == rows.Changes(
-        added=(rows.Change("d", None, "2", owners),),
-        removed=(rows.Change("c", "1", None, owners),),
-        moved=(rows.Change("b", "1", "2", owners),),
+    assert receipt.changes == rows.ChangesRow(
+        added=(rows.ChangeRow("d", None, "2", owners),),
+        removed=(rows.ChangeRow("c", "1", None, owners),),
+        moved=(rows.ChangeRow("b", "1", "2", owners),),
     )
     assert receipt.summary == "`Chat` is installed; 1 package moved to another version"
     assert to_json(receipt)["changes"] == {
@@ -184,7 +188,7 @@ def test_a_failure_keeps_its_place_and_its_hint() -> None:
     (reason,) = built(
         PmError("config-unreadable", "a value is missing", hint="add it", file="c", line=3, key="k")
     ).reasons
-    assert (reason.declared_at, reason.hint) == (rows.Place("c", 3, 0, "k"), "add it")
+    assert (reason.declared_at, reason.hint) == (rows.PlaceRow("c", 3, 0, "k"), "add it")
 
 
 def test_only_a_restart_under_strict_is_a_status_of_its_own() -> None:
@@ -210,9 +214,9 @@ def test_no_credential_reaches_the_json() -> None:
     operation = INSTALL._replace(
         command=("hermes", "plugins", "install", f"git+{url}"),
         argument=f"git+{url}",
-        plugin=PLUGIN._replace(source=rows.Source("git", f"git+{url}")),
+        plugin=PLUGIN._replace(source=rows.SourceRow("git", f"git+{url}")),
         core=url,
-        warnings=(rows.Warning("x", url),),
+        warnings=(rows.WarningRow("x", url),),
         tools={"uv": url},
     )
     reason = Reason(
@@ -230,8 +234,8 @@ def test_half_of_a_surrogate_pair_is_no_obstacle() -> None:
 
 def test_a_note_of_a_declaration_becomes_a_warning_with_its_place() -> None:
     note = Problem("external-runtime", "not prepared", "plugin.yaml", 3, 1, "python_runtime", "x")
-    assert noted(note, owner="plugin:a") == rows.Warning(
-        "external-runtime", "not prepared", "", "plugin:a", rows.Place("plugin.yaml", 3, 1, "python_runtime"), "x"
+    assert noted(note, owner="plugin:a") == rows.WarningRow(
+        "external-runtime", "not prepared", "", "plugin:a", rows.PlaceRow("plugin.yaml", 3, 1, "python_runtime"), "x"
     )
 
 

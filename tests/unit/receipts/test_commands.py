@@ -9,15 +9,15 @@ import pytest
 
 from admission import Step
 from pm.receipts.commands import command
-from pm.receipts.receipt import Operation, Plugin, Source
+from pm.receipts.receipt import Operation, Plugin, SourceRow
 
-CHAT = Plugin("ws-chat", "ws-chat", "1.0", Source("folder", "/plugins/ws-chat"))
-MEM0 = Plugin("memory/mem0", "mem0", "1.0", Source("folder", "/plugins/memory/mem0"))
-HONCHO = Plugin("memory/honcho", "honcho", "1.0", Source("bundled"))
+CHAT = Plugin("ws-chat", "ws-chat", "1.0", SourceRow("folder", "/plugins/ws-chat"))
+MEM0 = Plugin("memory/mem0", "mem0", "1.0", SourceRow("folder", "/plugins/memory/mem0"))
+HONCHO = Plugin("memory/honcho", "honcho", "1.0", SourceRow("bundled"))
 
 
 def operation(*words: str, name: str = "install", kind: str = "folder", argument: str = "./ws-chat") -> Operation:
-    plugin = CHAT._replace(source=Source(kind, argument))
+    plugin = CHAT._replace(source=SourceRow(kind, argument))
     now = datetime(2026, 1, 31, tzinfo=UTC)
     return Operation(
         name, "0a", now, ("hermes", *words), argument=argument, plugin=plugin, plugins=(plugin, MEM0, HONCHO)

@@ -8,7 +8,7 @@ import pytest
 
 from pm.receipts.examples import example
 from pm.receipts.github import github_lines
-from pm.receipts.receipt import Demand, Owner, Place, Plugin, Reason, Receipt, Warning
+from pm.receipts.receipt import DemandRow, OwnerRow, PlaceRow, Plugin, ReasonRow, Receipt, WarningRow
 
 EMPTY = example("ready")._replace(plugin=Plugin("p"), reasons=(), warnings=())
 
@@ -36,13 +36,13 @@ def test_a_conflict_is_shown_at_the_plugins_own_requirement() -> None:
 
 
 def test_each_own_line_that_takes_part_is_shown() -> None:
-    own = Owner("plugin", "p")
+    own = OwnerRow("plugin", "p")
     demands = (
-        Demand(own, "a>=2", Place("plugin.yaml", 4)),
-        Demand(own, "b", Place("plugin.yaml", 5), ("b", "c>=1", "a<2")),
-        Demand(Owner("plugin", "q"), "b", Place("plugin.yaml", 9), ("b", "a<3")),
+        DemandRow(own, "a>=2", PlaceRow("plugin.yaml", 4)),
+        DemandRow(own, "b", PlaceRow("plugin.yaml", 5), ("b", "c>=1", "a<2")),
+        DemandRow(OwnerRow("plugin", "q"), "b", PlaceRow("plugin.yaml", 9), ("b", "a<3")),
     )
-    receipt = EMPTY._replace(reasons=(Reason("conflict", "no `a`", demands=demands),))
+    receipt = EMPTY._replace(reasons=(ReasonRow("conflict", "no `a`", demands=demands),))
     assert lines(receipt) == [
         "::error file=ws-chat/plugin.yaml,line=4,title=conflict::no `a`%0Aplugin q: b → a<3",
         "::error file=ws-chat/plugin.yaml,line=5,title=conflict::no `a`%0Aplugin q: b → a<3",
@@ -50,26 +50,26 @@ def test_each_own_line_that_takes_part_is_shown() -> None:
 
 
 def test_a_fault_of_a_file_has_line_column_and_hint() -> None:
-    place = Place("plugin.yaml", 3, 5, "pip_dependencies[0]")
-    receipt = EMPTY._replace(reasons=(Reason("direct-url", "an address", declared_at=place, hint="name a version"),))
+    place = PlaceRow("plugin.yaml", 3, 5, "pip_dependencies[0]")
+    receipt = EMPTY._replace(reasons=(ReasonRow("direct-url", "an address", declared_at=place, hint="name a version"),))
     assert lines(receipt) == [
         "::error file=ws-chat/plugin.yaml,line=3,col=5,title=direct-url::an address%0Ahint: name a version"
     ]
 
 
 def test_a_reason_without_a_place_has_none() -> None:
-    receipt = EMPTY._replace(reasons=(Reason("index-unreachable", "no answer"),))
+    receipt = EMPTY._replace(reasons=(ReasonRow("index-unreachable", "no answer"),))
     assert lines(receipt) == ["::error title=index-unreachable::no answer"]
 
 
 def test_warnings_are_about_the_plugin_and_everything_else_is_a_notice() -> None:
-    place = Place("a.py", 2)
+    place = PlaceRow("a.py", 2)
     receipt = EMPTY._replace(
         warnings=(
-            Warning("undeclared-import", "brings `x`", owner="p", declared_at=place, hint="list it"),
-            Warning("unknown-extra", "no extra `y`", package="a", owner="plugin:p"),
-            Warning("import-optional", "may bring `z`", owner="p", declared_at=place),
-            Warning("home-not-used", "not UTF-8", declared_at=Place("/home/u/.hermes/config.yaml", 3)),
+            WarningRow("undeclared-import", "brings `x`", owner="p", declared_at=place, hint="list it"),
+            WarningRow("unknown-extra", "no extra `y`", package="a", owner="plugin:p"),
+            WarningRow("import-optional", "may bring `z`", owner="p", declared_at=place),
+            WarningRow("home-not-used", "not UTF-8", declared_at=PlaceRow("/home/u/.hermes/config.yaml", 3)),
         )
     )
     assert lines(receipt) == [
@@ -81,9 +81,9 @@ def test_warnings_are_about_the_plugin_and_everything_else_is_a_notice() -> None
 
 
 def test_nothing_that_an_author_writes_ends_a_command_or_begins_another() -> None:
-    place = Place("a,b:100%\n.py", 1)
+    place = PlaceRow("a,b:100%\n.py", 1)
     message = "100% of\r\n::error::this\x1b[31m\u2028 and `%0A`, at last: ::stop-commands::x"
-    receipt = EMPTY._replace(warnings=(Warning("undeclared-import", message, owner="p", declared_at=place),))
+    receipt = EMPTY._replace(warnings=(WarningRow("undeclared-import", message, owner="p", declared_at=place),))
     assert lines(receipt) == [
         (
             "::warning file=ws-chat/a%2Cb%3A100%25%0A.py,line=1,title=undeclared-import::"
@@ -104,7 +104,7 @@ def test_nothing_that_an_author_writes_ends_a_command_or_begins_another() -> Non
 )
 def test_files_are_named_from_the_current_directory(checkout: Path, path: str, file: str) -> None:
     (checkout.parent / "elsewhere").mkdir(exist_ok=True)
-    receipt = EMPTY._replace(reasons=(Reason("duplicate-key", "twice", declared_at=Place("plugin.yaml", 4)),))
+    receipt = EMPTY._replace(reasons=(ReasonRow("duplicate-key", "twice", declared_at=PlaceRow("plugin.yaml", 4)),))
     expected = f"::error file={file.format(here=checkout)},line=4,title=duplicate-key::twice"
     assert lines(receipt, path.format(here=checkout)) == [expected]
 
@@ -112,8 +112,8 @@ def test_files_are_named_from_the_current_directory(checkout: Path, path: str, f
 def test_of_an_archive_only_the_whole_is_shown(checkout: Path) -> None:
     (checkout / "dist.zip").write_bytes(b"")
     receipt = EMPTY._replace(
-        reasons=(Reason("duplicate-key", "twice", declared_at=Place("plugin.yaml", 4, 1)),),
-        warnings=(Warning("readme-missing", "no README", owner="p"),),
+        reasons=(ReasonRow("duplicate-key", "twice", declared_at=PlaceRow("plugin.yaml", 4, 1)),),
+        warnings=(WarningRow("readme-missing", "no README", owner="p"),),
     )
     assert lines(receipt, "dist.zip") == [
         "::error file=dist.zip,title=duplicate-key::plugin.yaml:4%0Atwice",
@@ -122,5 +122,5 @@ def test_of_an_archive_only_the_whole_is_shown(checkout: Path) -> None:
 
 
 def test_credentials_are_taken_out() -> None:
-    receipt = EMPTY._replace(reasons=(Reason("unauthorized", "https://user:word@host.invalid/simple says no"),))
+    receipt = EMPTY._replace(reasons=(ReasonRow("unauthorized", "https://user:word@host.invalid/simple says no"),))
     assert lines(receipt) == ["::error title=unauthorized::https://****@host.invalid/simple says no"]

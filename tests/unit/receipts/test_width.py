@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from admission import Available, Demand, Origin, Proof, Reason, Refused, Requirement, Step
 from lockfiles import Owner
 from pm.receipts.build import build
-from pm.receipts.receipt import Operation, Plugin, Receipt, Source
+from pm.receipts.receipt import Operation, Plugin, Receipt, SourceRow
 from pm.receipts.render import render
 
 NOW = datetime(2026, 1, 31, 10, 15, 30, tzinfo=UTC)
@@ -71,7 +71,7 @@ def large_refusal() -> Receipt:
     )
     together = Step("together", "all", " and ".join(s.explanation for s in steps), confirmed=True, parts=steps)
     plugin = Plugin(
-        "memory/記憶-hindsight", "Hindsight", "1.2.0", Source("folder", FOLDER), "default", "pyproject.toml"
+        "memory/記憶-hindsight", "Hindsight", "1.2.0", SourceRow("folder", FOLDER), "default", "pyproject.toml"
     )
     operation = Operation("install", "0a1b", NOW, COMMAND, argument=FOLDER, plugin=plugin, core="hermes-agent==0.19.0")
     return build(operation, Refused((reason,), (*steps, together)), finished_at=NOW)

@@ -11,13 +11,13 @@ from admission import (
     Declaration,
     Exclusion,
     Facts,
-    Member,
     Origin,
     Owner,
     Policy,
     Problem,
     Question,
     Refused,
+    UnionMember,
     decide,
     parse_requirement,
 )
@@ -129,7 +129,7 @@ def test_all_that_members_and_the_operator_say_is_kept() -> None:
         indexes=("http://127.0.0.1/simple",),
     )
     asked = question("b", policy=policy)
-    members = (Member(declaration, ("default", "work"), "sha256:1"), *asked.constraints.members)
+    members = (UnionMember(declaration, ("default", "work"), "sha256:1"), *asked.constraints.members)
     asked = asked._replace(constraints=asked.constraints._replace(members=members))
     repeated, _ = read_evidence(evidence_of(asked, FACTS))
     assert repeated == asked._replace(frozen=True)
