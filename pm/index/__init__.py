@@ -1,6 +1,6 @@
 """Ask package indexes and folders of wheels, and keep what they say as facts for one target.
 
-with open_index(cache, target, sources, terms) as index:
+with open_index(cache, target, sources, index_options) as index:
     decision = decide(question, index.facts)
     while True:
         if isinstance(decision, Need):

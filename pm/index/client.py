@@ -32,7 +32,7 @@ _SHOWN = 10
 
 
 class IndexOptions(NamedTuple):
-    """On which terms the sources are used."""
+    """How the sources are used."""
 
     offline: bool = False
     allow_build: frozenset[str] = frozenset()
@@ -44,20 +44,22 @@ class IndexOptions(NamedTuple):
     """Told of every answer, in the thread that calls `fetch`."""
 
 
-def open_index(cache: Path, target: Target, sources: Sources, terms: IndexOptions | None = None) -> "IndexClient":
+def open_index(
+    cache: Path, target: Target, sources: Sources, index_options: IndexOptions | None = None
+) -> "IndexClient":
     """Open what the cache knows of the sources for a target. Nothing is asked before `fetch` or `refresh`."""
-    return IndexClient(cache, target, sources, terms or IndexOptions())
+    return IndexClient(cache, target, sources, index_options or IndexOptions())
 
 
 class IndexClient:
     """The sources as one target sees them."""
 
-    def __init__(self, cache: Path, target: Target, sources: Sources, terms: IndexOptions) -> None:
+    def __init__(self, cache: Path, target: Target, sources: Sources, index_options: IndexOptions) -> None:
         self.warnings: list[Notice] = []
         self._cache = cache
         self._target = target
         self._sources = sources
-        self._terms = terms
+        self._index_options = index_options
         self._key = _key(target, sources)
         self._file = cache / "facts" / f"{hashlib.sha256(self._key.encode()).hexdigest()[:24]}.facts"
         self._folder_files = list_folders(sources.folders)
@@ -83,7 +85,7 @@ class IndexClient:
     @property
     def facts(self) -> Facts:
         """What is known now. The value does not change; after `fetch` and `refresh` there is a new one."""
-        return facts_of(self._known, self._terms.allow_build, self._consulted)
+        return facts_of(self._known, self._index_options.allow_build, self._consulted)
 
     @property
     def partial(self) -> tuple[str, ...]:
@@ -104,14 +106,14 @@ class IndexClient:
         Raise `PmError` (`index-unreachable`, `tls`, `unauthorized`, `hash-mismatch`, `build-failed`, `offline`).
         """
         self._load_listings()
-        if self._terms.offline:
+        if self._index_options.offline:
             self._check_offline(need)
         self._round(need, guess=True, question=question)
         return self.facts
 
     def stale(self, names: Iterable[str] | None = None) -> tuple[str, ...]:
         """Return which pages that were looked at (or which of `names`) are too old to rely on; offline none is."""
-        if self._terms.offline or not self._sources.indexes:
+        if self._index_options.offline or not self._sources.indexes:
             return ()
         asked = self._consulted if names is None else names
         ages = {name: self._age_of(name) for name in asked}
@@ -154,7 +156,7 @@ class IndexClient:
             return Path(file.local)
         kept = self._cache / "wheels" / (file.sha256 or "unknown") / file.filename
         if not kept.is_file():
-            if self._terms.offline:
+            if self._index_options.offline:
                 raise PmError("offline", f"`--offline` forbids to fetch `{file.filename}`, and the cache lacks it")
             kept.parent.mkdir(parents=True, exist_ok=True)
             import threading
@@ -194,7 +196,7 @@ class IndexClient:
                 yield pin.name, self._keep_contents(pin, contents)
             elif pin.artifact.url:
                 remote.append(pin)
-        if remote and not self._terms.offline:
+        if remote and not self._index_options.offline:
             yield from self._ask_contents(remote)
 
     def _ask_contents(self, pins: list[Pin]) -> Iterator[tuple[str, WheelContents]]:
@@ -213,7 +215,7 @@ class IndexClient:
         ]
         try:
             tasks = [partial(reader.contents, file) for file in files]
-            for position, contents in side_by_side(tasks, self._terms.limits.workers):
+            for position, contents in side_by_side(tasks, self._index_options.limits.workers):
                 if contents is not None:
                     yield pins[position].name, self._keep_contents(pins[position], contents)
         finally:
@@ -248,9 +250,9 @@ class IndexClient:
         work = Round(
             reader=reader,
             known=self._known,
-            may_build=self._terms.allow_build,
-            limits=self._terms.limits,
-            report=self._terms.report,
+            may_build=self._index_options.allow_build,
+            limits=self._index_options.limits,
+            report=self._index_options.report,
         )
         try:
             work.run(need.pages, need.candidates, guess=guess, question=question)
@@ -268,8 +270,12 @@ class IndexClient:
             from pm.index.retrieval import Retrieval
             from pm.index.transport import Transport
 
-            limits, sources, interpreter = self._terms.limits, self._sources.complete(), self._terms.interpreter
-            if sources.indexes and not self._terms.offline:
+            limits, sources, interpreter = (
+                self._index_options.limits,
+                self._sources.complete(),
+                self._index_options.interpreter,
+            )
+            if sources.indexes and not self._index_options.offline:
                 self._transport = Transport(sources, limits)
             transport = self._transport
             downloads = self._cache / "downloads"

@@ -40,7 +40,7 @@ def kept_file(cache: Path, pin: Pin) -> Path:
     return cache / "wheels" / pin.artifact.sha256 / pin.artifact.filename
 
 
-def fetch(pins: Iterable[Pin], cache: Path, sources: Sources, terms: IndexOptions) -> None:
+def fetch(pins: Iterable[Pin], cache: Path, sources: Sources, index_options: IndexOptions) -> None:
     """Fetch the wheels of pins into the cache, each verified; those that came stay there if one of them fails.
 
     Raise `PmError` (`index-unreachable`, `tls`, `unauthorized`, `hash-mismatch`, `no-space`, `not-writable`).
@@ -53,13 +53,13 @@ def fetch(pins: Iterable[Pin], cache: Path, sources: Sources, terms: IndexOption
     from pm.index.transport import Transport
     from pm.system.files import disk_error
 
-    transport = Transport(sources.complete(), terms.limits)
-    retrieval = Retrieval(transport, cache / "downloads", transfer=terms.limits.transfer)
+    transport = Transport(sources.complete(), index_options.limits)
+    retrieval = Retrieval(transport, cache / "downloads", transfer=index_options.limits.transfer)
     tasks = [partial(_fetch, pin, cache, retrieval) for pin in pins]
     try:
-        for done, _ in enumerate(side_by_side(tasks, terms.limits.workers), 1):
-            if terms.report:
-                terms.report(Progress(0, done, len(tasks) - done))
+        for done, _ in enumerate(side_by_side(tasks, index_options.limits.workers), 1):
+            if index_options.report:
+                index_options.report(Progress(0, done, len(tasks) - done))
     except OSError as error:
         raise disk_error(error, cache) from error
     finally:

@@ -144,7 +144,7 @@ def _gathered(run: OperationRun, record: Record, order: Order) -> tuple[Held, ..
     if run.operation.dry_run:
         return wheels
     cache = run.places.cache
-    fetch(absent, cache, sources, run.context.terms or IndexOptions())
+    fetch(absent, cache, sources, run.context.index_options or IndexOptions())
     return tuple(wheel if wheel.place else Held(wheel.pin, kept_file(cache, wheel.pin)) for wheel in wheels)
 
 

@@ -27,7 +27,7 @@ def check(run: OperationRun, words: Sequence[str], options: Options) -> Result:
 
     With another core than the config's, everything that is enabled is judged with it.
     """
-    with observed(run.places, run.context.environ, options, run.context.terms) as state:
+    with observed(run.places, run.context.environ, options, run.context.index_options) as state:
         run.learn(state)
         if run.places.journal.exists():
             message = "an operation was stopped in the middle; the next one that changes something mends what it left"

@@ -18,7 +18,7 @@ from pm.verdict.state import Options, observed, with_member
 
 def enable(run: OperationRun, word: str, options: Options) -> Result:
     """Judge a plugin together with everything that is enabled, and switch it on if it is admitted."""
-    with observed(run.places, run.context.environ, options, run.context.terms) as state:
+    with observed(run.places, run.context.environ, options, run.context.index_options) as state:
         run.learn(state)
         found = find_plugin(state.here.found, word)
         member = announced(run, state, found)

@@ -36,7 +36,7 @@ def initialise(run: OperationRun, options: Options, bundle: Bundle | None = None
         options = options._replace(core=bundle.core if options.core is None else options.core)
         environ = _of_a_folder(environ, bundle.wheels)
     run.places.home.mkdir(parents=True, exist_ok=True)
-    with observed(run.places, environ, options, run.context.terms) as state:
+    with observed(run.places, environ, options, run.context.index_options) as state:
         run.learn(state)
         changes = (*_changes(state), *_folders(state.settings, bundle))
         is_new = bundle is not None and state.record is not None and not bundle.agrees(state.record.lock)

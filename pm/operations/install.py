@@ -52,7 +52,7 @@ def install(run: OperationRun, source: str, terms: InstallOptions, options: Opti
     run.context.tell(f"reading {source}")
     with (
         staged(source, below) as taken,
-        observed(run.places, run.context.environ, options, run.context.terms) as state,
+        observed(run.places, run.context.environ, options, run.context.index_options) as state,
     ):
         run.learn(state)
         candidate = announced_source(run, taken, state)

@@ -43,7 +43,7 @@ class Context(NamedTuple):
     environ: Mapping[str, str]
     tell: Callable[[str], None] = lambda _: None
     """Hears what is being done, for a person who waits."""
-    terms: IndexOptions | None = None
+    index_options: IndexOptions | None = None
     """How an index is asked, and who hears of it."""
 
 

@@ -74,14 +74,14 @@ def _observed(run: OperationRun, options: Options, stack: ExitStack) -> State:
     """Read the situation of the home; where that is at fault, that of a home which is not there."""
     context = run.context
     try:
-        return stack.enter_context(observed(context.places, context.environ, options, context.terms))
+        return stack.enter_context(observed(context.places, context.environ, options, context.index_options))
     except PmError as error:
         if error.code not in _HOME_FAULTS:
             raise
         message = f"the home was not used, and the defaults count: {error.message}"
         run.note(Problem("home-not-used", message, error.file, error.line, key=error.key, hint=error.hint))
     nowhere = context.places.cache / "no-home"
-    return stack.enter_context(observed(Places(nowhere, nowhere), context.environ, options, context.terms))
+    return stack.enter_context(observed(Places(nowhere, nowhere), context.environ, options, context.index_options))
 
 
 # -- what the core and the plugin bring

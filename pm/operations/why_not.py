@@ -24,7 +24,7 @@ def why_not(run: OperationRun, text: str, options: Options) -> Result:
     Raise `PmError` (`invalid-declaration`) for a text that is no requirement.
     """
     requirement = _wanted(text)
-    with observed(run.places, run.context.environ, options, run.context.terms) as state:
+    with observed(run.places, run.context.environ, options, run.context.index_options) as state:
         run.learn(state)
         question = _question(state, requirement)
         judged = verdict(run, state, with_member(state.members, question), question.key)

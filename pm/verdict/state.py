@@ -108,7 +108,7 @@ class State(NamedTuple):
 
 @contextmanager
 def observed(
-    places: Places, environ: Mapping[str, str], options: Options, terms: IndexOptions | None = None
+    places: Places, environ: Mapping[str, str], options: Options, index_options: IndexOptions | None = None
 ) -> Iterator[State]:
     """Read the situation, and close what it holds open afterwards.
 
@@ -125,10 +125,10 @@ def observed(
     sources = sources_of(settings, places, environ)
     core_setting = settings.core if options.core is None else options.core
     python = settings.python if options.python is None else options.python
-    terms = (terms or IndexOptions())._replace(
+    index_options = (index_options or IndexOptions())._replace(
         offline=options.offline, allow_build=_consented(settings, record, options).build
     )
-    interpreter, hosted, index = _host(places, core_setting, python, _Means(sources, terms, record))
+    interpreter, hosted, index = _host(places, core_setting, python, _Means(sources, index_options, record))
     try:
         policy = _policy(settings, record, options, sources)
         rules = Rules(core_names(core_setting) | hosted.names, policy.allow_direct_urls, read_cache)
@@ -299,7 +299,7 @@ def sources_of(settings: Settings, places: Places, environ: Mapping[str, str]) -
 
 class _Means(NamedTuple):
     sources: Sources
-    terms: IndexOptions
+    index_options: IndexOptions
     record: Record | None
 
 
@@ -308,8 +308,8 @@ def _host(places: Places, core_setting: str, python: str, means: _Means) -> tupl
     interpreter = _first_interpreter(places, core_setting, python, means.record)
     recorded = means.record.core if means.record is not None else NOTHING
     while True:
-        terms = means.terms._replace(interpreter=interpreter.path)
-        index = open_index(places.cache, interpreter.target, means.sources, terms)
+        index_options = means.index_options._replace(interpreter=interpreter.path)
+        index = open_index(places.cache, interpreter.target, means.sources, index_options)
         try:
             hosted = find_core(core_setting, places, interpreter.target, index, recorded=recorded)
             other = None if python or _admits(hosted, interpreter) else _another(hosted.core.requires_python, places)
