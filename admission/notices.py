@@ -152,7 +152,7 @@ def _idle(question: Question, universe: Universe) -> Iterator[Notice]:
         if owner.kind == "plugin" and owner.name == question.candidate and requirement.name in pinned:
             yield Notice(
                 "core-pins-already",
-                f"`{requirement.canonical}` changes nothing: the core pins `{pinned[requirement.name].canonical}`",
+                f"`{root.text}` changes nothing: the core pins `{pinned[requirement.name].canonical}`",
                 requirement.name,
                 str(owner),
             )

@@ -40,7 +40,7 @@ class UnionMember(NamedTuple):
     profiles: tuple[str, ...] = ()
     """Names of the profiles that enable it, sorted."""
     digest: str = ""
-    """Of the canonical declaration."""
+    """`declaration_digest` of the declaration, where it is known already; empty otherwise."""
 
 
 class Policy(NamedTuple):
@@ -81,7 +81,7 @@ class ConstraintSet(NamedTuple):
             ],
             "roots": sorted({(str(r.origin.owner), r.canonical) for r in self.core.requirements}),
             "preferences": sorted(self.core.preferences.items()),
-            "members": sorted(declaration_digest(member.declaration) for member in self.members),
+            "members": sorted(member.digest or declaration_digest(member.declaration) for member in self.members),
             "target": [self.target.name, self.target.python, [list(pair) for pair in self.target.environment]],
             "policy": [
                 self.policy.prerelease,

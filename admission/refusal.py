@@ -102,7 +102,7 @@ def _explained(universe: Universe, core: _Core, search: str) -> Reason:
     arcs = sorted((root, way[-1]) for root, way in chains if way[-1].name == package)
     code = _code(restricted, core.roots, arcs)
     also = tuple(
-        Demand(root.requirement, (root.requirement.canonical,))
+        Demand(root.requirement, (root.text,))
         for root in universe.roots
         if len(core.roots) == 1 and root not in core.roots and root.requirement.name == package
         if _excludes(restricted, root, core.roots)
@@ -298,14 +298,14 @@ def _message(
     universe: Universe, code: str, *, package: str, roots: Sequence[Root], arcs: Sequence[tuple[Root, Arc]]
 ) -> str:
     if package == INVALID:
-        first = roots[0].requirement.canonical
+        first = roots[0].text
         return f"`{first}` leads only to releases whose metadata cannot be read: {arcs[0][1].text}"
     if code in _ALONE:
         arc = next(arc for _, arc in arcs if unusable_code(universe, arc) == code)
         return _ALONE[code].format(package=package, demand=arc.text)
     owners = _listed(sorted({_owner(root) for root in roots}))
     if len(roots) == 1:
-        first = roots[0].requirement.canonical
+        first = roots[0].text
         return f"no version of `{package}` satisfies everything that `{first}` of {owners} leads to"
     if len({_owner(root) for root in roots}) == 1:
         return f"no version of `{package}` satisfies all requirements of {owners} together"

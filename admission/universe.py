@@ -9,7 +9,7 @@ from admission.requirement import Requirement
 from admission.versions import VersionSets, bits
 from lockfiles.graph import requirement_of
 
-__all__ = ["INVALID", "Arc", "PackageSets", "Root", "Universe", "Unknown", "is_exact", "root_order"]
+__all__ = ["INVALID", "Arc", "PackageSets", "Root", "Universe", "Unknown", "is_exact"]
 
 
 INVALID = "(unreadable metadata)"
@@ -22,6 +22,8 @@ class Root(NamedTuple):
     position: int
     """Place in `Universe.roots`, which is sorted so that the order of plugins never matters."""
     requirement: Requirement
+    text: str
+    """The requirement as one normalised line."""
 
 
 class Arc(NamedTuple):
@@ -95,7 +97,7 @@ class Universe:
         self.facts = facts
         self.constraints = constraints
         self.core_names = frozenset({constraints.core.name, "hermes-agent"})
-        self.roots = tuple(Root(i, r) for i, r in enumerate(sorted(set(roots), key=root_order)))
+        self.roots = _sorted(roots)
         self.kept = kept
         """Name → version of the current lock: preferred, and never quarantined."""
         self._opted_in = frozenset(constraints.policy.allow_prerelease) | {
@@ -158,7 +160,7 @@ class Universe:
         """Return the demand that a root makes."""
         requirement = root.requirement
         mask = self.package(requirement.name).sets.select(requirement.specifier)
-        return Arc(requirement.name, requirement.extras, mask, is_exact(requirement.specifier), requirement.canonical)
+        return Arc(requirement.name, requirement.extras, mask, is_exact(requirement.specifier), root.text)
 
     def candidate(self, name: str, position: int) -> Candidate | None:
         """Return what is known of one version."""
@@ -222,18 +224,15 @@ class Universe:
         yield from bits(mask & ~package.free)
 
 
-def root_order(requirement: Requirement) -> tuple[object, ...]:
-    """Sort roots by name, then by owner and text."""
-    origin = requirement.origin
-    return (
-        requirement.name,
-        origin.owner.kind,
-        origin.owner.name,
-        requirement.canonical,
-        origin.file,
-        origin.line,
-        origin.key,
-    )
+def _sorted(requirements: Iterable[Requirement]) -> tuple[Root, ...]:
+    """Return each requirement once as a root: by name, then by owner, text and place."""
+    texts = {requirement: requirement.canonical for requirement in requirements}
+
+    def order(requirement: Requirement) -> tuple[object, ...]:
+        owner, *place = requirement.origin
+        return (requirement.name, owner, texts[requirement], place)
+
+    return tuple(Root(i, r, texts[r]) for i, r in enumerate(sorted(texts, key=order)))
 
 
 def _names_a_prerelease(specifier: str) -> bool:
