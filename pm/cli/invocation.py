@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pm.cli.arguments import words_again
 from pm.cli.console import Talk
 from pm.index import IndexOptions
-from pm.operations.run import Context, OperationRun, Result, changing, inspecting, looking, trying
+from pm.operations.run import Context, OperationRun, Request, Result, changing, inspecting, looking, trying
 from pm.places import Places, find_places, working_folder
 from pm.verdict.state import Options
 
@@ -34,20 +34,19 @@ class Call:
 
     def change(self, name: str, argument: str, work: Callable[[OperationRun], Result]) -> int:
         """Do what changes something, and show its receipt. A dry run changes nothing, and its receipt is not stored."""
-        run = self._course(name, argument)
+        run = self._run(name, argument)
         carry_out = trying if run.operation.dry_run else changing
         return self.show(carry_out(run, lambda: work(run)))
 
     def inspect(self, name: str, work: Callable[[OperationRun], Result], *, argument: str = "") -> int:
         """Look at what is selected, keep the receipt, and show it. That of a dry run is not stored."""
-        run = self._course(name, argument)
+        run = self._run(name, argument)
         carry_out = looking if run.operation.dry_run else inspecting
         return self.show(carry_out(run, lambda: work(run)))
 
     def look(self, name: str, argument: str, work: Callable[[OperationRun], Result]) -> Receipt:
         """Do what never changes anything, and return its receipt."""
-        run = self._course(name, argument)
-        run.know(dry_run=True)
+        run = self._run(name, argument, dry_run=True)
         return looking(run, lambda: work(run))
 
     def options(self) -> Options:
@@ -97,11 +96,17 @@ class Call:
         print(json.dumps(value, indent=2) if self.arguments.json else text())
         return 0
 
-    def _course(self, name: str, argument: str) -> OperationRun:
+    def _run(self, name: str, argument: str, *, dry_run: bool = False) -> OperationRun:
         context = Context(self.places, os.environ, self.talk.tell, IndexOptions(report=self._progress))
-        run = OperationRun(context, name, self._words, dry_run=vars(self.arguments).get("dry_run", False))
-        run.know(argument=argument)
-        return run
+        said = vars(self.arguments)
+        request = Request(
+            name,
+            self._words,
+            argument=argument,
+            dry_run=dry_run or said.get("dry_run", False),
+            strict=said.get("strict", False),
+        )
+        return OperationRun(context, request)
 
     def _progress(self, progress: Progress) -> None:
         self.talk.progress(progress.pages + progress.candidates, progress.waiting)

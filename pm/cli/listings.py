@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from admission import Declaration, declaration_digest
-from pm.config.profiles import enabled_plugins, read_selection
+from admission import declaration_digest
+from pm.config.profiles import read_selection
 from pm.config.settings import Selection
+from pm.generations.admitted import is_admitted
+from pm.generations.inventory import recorded_surroundings, take_inventory
 from pm.generations.records import Member, Record, read_selected
-from pm.host.core import core_from_json, core_names
 from pm.names import same_key, visible
 from pm.places import Places
-from pm.plugins.declaration_cache import Rules
-from pm.plugins.discovery import Found, find_plugins
+from pm.plugins.discovery import Found
 from pm.redaction import redact
 
 
@@ -40,12 +40,8 @@ def look(places: Places, environ: Mapping[str, str], project: Path | None) -> Vi
     cache = places.cache / "read"
     selection = read_selection(places.home, cache)
     settings = selection if places.home == places.root else read_selection(places.root, cache)
-    bundled: Mapping[str, Declaration] = core_from_json(record.core).bundled if record is not None else {}
-    names = core_names(settings.section.core if record is None else str(record.core["setting"]))
-    if record is not None:
-        names |= core_from_json(record.core).names
-    found = find_plugins(places.home, bundled, environ, Rules(names, cache_directory=cache), project=project)
-    enabled = enabled_plugins(selection, found)
+    surroundings = recorded_surroundings(places, settings.section, record, environ=environ, project=project)
+    found, enabled = take_inventory(places.home, selection, surroundings)
     return View(
         places=places,
         record=record,
@@ -168,9 +164,8 @@ def _readiness(view: View, found: Found) -> str:
 
 def _is_admitted(view: View, found: Found) -> bool:
     """Say whether the selected generation holds this copy for this profile, as it declares now."""
-    digest = declaration_digest(found.declaration)
-    here = (member for member in _members(view) if view.places.profile in member.profiles)
-    return any(member.stands_for(found.key, digest, str(found.folder or "")) for member in here)
+    digest, root = declaration_digest(found.declaration), str(found.folder or "")
+    return is_admitted(_members(view), found.key, digest, root=root, profiles=(view.places.profile,))
 
 
 def _members(view: View) -> Iterable[Member]:

@@ -55,7 +55,7 @@ def plugins_enable(arguments: Namespace, words: Sequence[str]) -> int:
 
 def plugins_disable(arguments: Namespace, words: Sequence[str]) -> int:
     """Switch a plugin off."""
-    from pm.operations.remove import disable
+    from pm.operations.disable import disable
 
     return Call(arguments, words).change("disable", arguments.name, lambda run: disable(run, arguments.name))
 
@@ -74,7 +74,6 @@ def plugins_check(arguments: Namespace, words: Sequence[str]) -> int:
     argument = arguments.names[0] if len(arguments.names) == 1 else ""
 
     def work(run: OperationRun) -> Result:
-        run.know(strict=arguments.strict)
         return check(run, arguments.names, call.options())
 
     if arguments.names or arguments.patch is not None or arguments.core is not None:

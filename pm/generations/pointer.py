@@ -17,7 +17,8 @@ class AdmittedMember(NamedTuple):
     profiles: tuple[str, ...]
     root: str
     """Its folder; empty for a bundled plugin."""
-    declaration_digest: str
+    digest: str
+    """Of the canonical declaration."""
 
 
 class Pointer(NamedTuple):

@@ -9,10 +9,8 @@ from admission import Declaration
 from lockfiles import Lock, sidecar
 from pm.errors import PmError
 from pm.generations.pointer import read_pointer
-from pm.names import same_key
 from pm.places import Places
 from pm.plugins.declaration_cache import declaration_from_json, declaration_to_json
-from pm.plugins.discovery import is_same_folder
 from pm.system.files import disk_error
 
 SCHEMA = 1
@@ -36,10 +34,6 @@ class Member(NamedTuple):
     @property
     def key(self) -> str:
         return self.declaration.key
-
-    def stands_for(self, key: str, digest: str, root: str) -> bool:
-        """Say whether a plugin was admitted in this folder with this declaration."""
-        return same_key(self.key, key) and self.digest == digest and is_same_folder(self.root, root)
 
 
 class Record(NamedTuple):

@@ -17,8 +17,7 @@ from pm.system.files import read_json, write_json
 from pm.system.stamps import code_stamps, inputs, plugin_files, stamps
 
 if TYPE_CHECKING:
-    from pm.config.settings import Selection, Settings
-    from pm.host.core import HostedCore
+    from pm.config.settings import Selection
     from pm.plugins.declaration_cache import Rules
     from pm.plugins.discovery import Found
 
@@ -85,7 +84,9 @@ def _has_working_directory() -> bool:
 
 def _read(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> tuple[Unadmitted, bool]:
     """Return the answer, and whether it holds as long as the usual files of plugins stay as they are."""
-    from pm.config.profiles import enabled_plugins, read_selection
+    from pm.config.profiles import Enabled, read_selection
+    from pm.generations.inventory import recorded_surroundings, take_inventory
+    from pm.generations.records import read_record
     from pm.redaction import redact
 
     cache = places.cache / "read"
@@ -94,10 +95,13 @@ def _read(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> tuple
         settings = read_selection(places.root, cache).settings
         if not (_selects(selection) or pointer.admitted):
             return Unadmitted(standing={}), True
-        hosted, rules = _hosted(places, pointer, settings)
-        found = _found(places.home, environ, hosted, rules) if _selects(selection) else ()
-        enabled = enabled_plugins(selection, found)
-        standing = _standing(pointer, rules)
+        record = read_record(places, pointer.generation)
+        project = Path.cwd() if _has_working_directory() else None
+        surroundings = recorded_surroundings(places, settings, record, environ=environ, project=project)
+        enabled = (
+            take_inventory(places.home, selection, surroundings).enabled if _selects(selection) else Enabled((), ())
+        )
+        standing = _standing(pointer, surroundings.rules)
     except PmError as error:
         note = f"{_place(error)}{error.message}; whether everything enabled was admitted is not known"
         return Unadmitted(note=redact(note)), False
@@ -110,33 +114,6 @@ def _read(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> tuple
 
 def _selects(selection: "Selection") -> bool:
     return bool(selection.enabled or selection.memory_provider or selection.context_engine)
-
-
-def _hosted(places: Places, pointer: Pointer, settings: "Settings") -> "tuple[HostedCore, Rules]":
-    """Return the generation's core, and the rules that its plugins were read by.
-
-    Raise `PmError` (`drift`) for a record that cannot be read.
-    """
-    from pm.generations.records import read_record
-    from pm.host.core import core_from_json, core_names
-    from pm.plugins.declaration_cache import Rules
-
-    record = read_record(places, pointer.generation)
-    try:
-        hosted = core_from_json(record.core)
-    except (TypeError, ValueError, LookupError) as error:
-        text = f"the core of generation {record.generation} cannot be read"
-        raise PmError("drift", text, file=str(places.record(record.generation))) from error
-    direct_urls = settings.allow_direct_urls or bool(record.consents.get("allow_direct_urls"))
-    return hosted, Rules(core_names(settings.core) | hosted.names, direct_urls, places.cache / "read")
-
-
-def _found(home: Path, environ: Mapping[str, str], hosted: "HostedCore", rules: "Rules") -> "tuple[Found, ...]":
-    """Return the plugins of a home by the rules of the manager's operations; raise `PmError` as they do."""
-    from pm.plugins.discovery import find_plugins
-
-    project = Path.cwd() if _has_working_directory() else None
-    return find_plugins(home, hosted.bundled, environ, rules, project=project)
 
 
 def _standing(pointer: Pointer, rules: "Rules") -> dict[str, list[str]]:
@@ -158,21 +135,21 @@ def _declares_the_same(row: AdmittedMember, rules: "Rules") -> bool:
 
     # without a category a plugin is called by its files, as it was when it was found
     key = row.key if "/" in row.key else None
-    return declaration_digest(read_declaration_cached(Path(row.root), rules, key=key)) == row.declaration_digest
+    return declaration_digest(read_declaration_cached(Path(row.root), rules, key=key)) == row.digest
 
 
 def _differing(members: "Iterable[Found]", places: Places, pointer: Pointer) -> Iterator[tuple[str, str]]:
     """Yield the plugins that were not admitted as they are now, each with what is odd about it."""
     from admission import declaration_digest
-    from pm.names import same_key
+    from pm.generations.admitted import is_admitted, rows_of, was_decided_on
 
     for found in members:
-        rows = [row for row in pointer.admitted if same_key(row.key, found.key) and places.profile in row.profiles]
-        alike = [row for row in rows if row.declaration_digest == declaration_digest(found.declaration)]
-        if not alike:
-            yield found.key, "changed since it was admitted" if rows else ""
-        elif not any(found.lies_at(row.root) for row in alike):
-            yield found.key, "another copy than the one that was admitted"
+        key, digest = found.key, declaration_digest(found.declaration)
+        rows = rows_of(pointer.admitted, key, places.profile)
+        if not was_decided_on(rows, key, digest):
+            yield key, "changed since it was admitted" if rows else ""
+        elif not is_admitted(rows, key, digest, root=str(found.folder or ""), profiles=(places.profile,)):
+            yield key, "another copy than the one that was admitted"
 
 
 def _absent(missing: Iterable[str], places: Places, pointer: Pointer) -> Iterator[tuple[str, str]]:

@@ -26,7 +26,7 @@ from pm.names import EMBEDDED_NAME
 from pm.operations.kept_trees import kept_tree
 from pm.operations.leftovers import is_alive
 from pm.operations.run import OperationRun, Result
-from pm.operations.verify import selected
+from pm.operations.selected_generation import selected_record
 from pm.places import DEFAULT_PROFILE
 from pm.plugins.tree import copy_plugin, tree_digest
 from pm.receipts.receipt import Done
@@ -100,7 +100,7 @@ def bundle(run: OperationRun, order: Order) -> Result:
     Raise `PmError` (`no-generation`, `offline`, `hash-mismatch`, `index-unreachable`, `no-space`, `not-writable` …);
     then what was there before is there still.
     """
-    record = selected(run)
+    record = selected_record(run)
     with run.phase("gather", f"gathering {counted(len(record.lock.pins))}"):
         wheels = _gathered(run, record, order)
     if run.operation.dry_run:

@@ -8,13 +8,14 @@ from typing import NamedTuple
 from admission import Reason, Refused, Step
 from pm.documents.files import SOURCE_FILE
 from pm.errors import PmError
+from pm.generations.records import Member
 from pm.names import is_key, same_key, shown
-from pm.operations.run import OperationRun, plugin_of
+from pm.operations.receipt_rows import plugin_of
+from pm.operations.run import OperationRun
 from pm.plugins.declaration_cache import read_declaration_cached
 from pm.plugins.discovery import Found, ranked
 from pm.plugins.providers import is_memory_provider
 from pm.plugins.stage import Staged
-from pm.receipts.receipt import Plugin
 from pm.verdict.state import State, member_of
 
 
@@ -27,6 +28,8 @@ class CandidatePlugin(NamedTuple):
     place: Path
     old: Found | None
     """The copy of this key that is installed already."""
+    member: Member
+    """As a member of the union, for the profile that the operation is about."""
     in_the_way: str = ""
     """What lies in its place or around it and cannot make room; empty if nothing does."""
 
@@ -41,7 +44,7 @@ def announced_source(run: OperationRun, taken: Staged, state: State) -> Candidat
     Raise `PmError` (`invalid-source`) if what was named is no plugin.
     """
     candidate = _candidate(taken, state)
-    run.know(plugin=_described(candidate, state))
+    run.is_about(plugin_of(candidate.member)._replace(source=taken.source))
     for note in candidate.found.declaration.notes:
         run.note(note, owner=candidate.key)
     return candidate
@@ -60,7 +63,9 @@ def _candidate(taken: Staged, state: State) -> CandidatePlugin:
     new = Found(key, "user", declaration, place, is_memory_provider(taken.folder, declaration))
     others = (found._replace(hidden_by="") for found in state.here.found if not in_place_of(found, key))
     found = next(copy for copy in ranked([*others, new]) if copy.folder == place and copy.source == "user")
-    return CandidatePlugin(found, taken, place, old, "" if old is not None else _in_the_way(place, state.here.found))
+    member = member_of(found, (state.places.profile,))
+    in_the_way = "" if old is not None else _in_the_way(place, state.here.found)
+    return CandidatePlugin(found, taken, place, old, member, in_the_way)
 
 
 def _in_the_way(place: Path, found: Iterable[Found]) -> str:
@@ -76,11 +81,6 @@ def _in_the_way(place: Path, found: Iterable[Found]) -> str:
 def in_place_of(found: Found, key: str) -> bool:
     """Say whether a copy lies where a plugin of this key would be put."""
     return found.source == "user" and same_key(found.key, key)
-
-
-def _described(candidate: CandidatePlugin, state: State) -> Plugin:
-    member = member_of(candidate.found, (state.places.profile,))
-    return plugin_of(member)._replace(source=candidate.staged.source)
 
 
 def refusal_of_place(candidate: CandidatePlugin, *, force: bool) -> Refused | None:

@@ -9,17 +9,19 @@ from admission import Admitted, Problem, Reason, Refused, Step
 from lockfiles import Lock
 from lockfiles.subset import changes
 from pm.errors import PmError
+from pm.generations.admitted import is_admitted
 from pm.generations.records import Member, Record
 from pm.operations.candidate import announced_source, refusal_of_place
 from pm.operations.plugin_lookup import find_plugin
 from pm.operations.plugin_status import again, announced, drift_of, is_running
-from pm.operations.resolution import recorded_or_verdict, verdict
+from pm.operations.resolution import recorded_or_resolved, resolve
 from pm.operations.restarts import running_behind
 from pm.operations.run import OperationRun, Result
 from pm.plugins.discovery import Found
 from pm.plugins.stage import is_source, looked_at, source_path
 from pm.receipts.receipt import Done
-from pm.verdict.state import Options, State, member_of, observed, with_member
+from pm.verdict.resolve import Resolver, open_resolver
+from pm.verdict.state import Options, State, member_of, with_member
 
 
 def check(run: OperationRun, words: Sequence[str], options: Options) -> Result:
@@ -27,29 +29,29 @@ def check(run: OperationRun, words: Sequence[str], options: Options) -> Result:
 
     With another core than the config's, everything that is enabled is judged with it.
     """
-    with observed(run.places, run.context.environ, options, run.context.index_options) as state:
-        run.learn(state)
+    with open_resolver(run.places, run.context.environ, options, run.context.index_options) as resolver:
+        run.reads(resolver.state)
         if run.places.journal.exists():
             message = "an operation was stopped in the middle; the next one that changes something mends what it left"
             run.note(Problem("interrupted", message))
         if not words and options.core is None:
-            return _readiness(run, state)
+            return _readiness(run, resolver)
         if not words:
-            return verdict(run, state, state.members).decision
+            return resolve(run, resolver, resolver.state.union).decision
         if len(words) == 1:
-            return _one(run, state, words[0])
-        return _several(run, state, words)
+            return _one(run, resolver, words[0])
+        return _several(run, resolver, words)
 
 
-def _one(run: OperationRun, state: State, word: str) -> Result:
+def _one(run: OperationRun, resolver: Resolver, word: str) -> Result:
+    state = resolver.state
     found = _installed(state, word)
     if found is not None:
         member = announced(run, state, found)
         if is_running(state, found) and not drift_of(state.places, state.record):
-            run.judged(state, state.members)
+            run.decides_on(state.union)
             return Done("ready")
-        members = with_member(state.members, member)
-        decision = recorded_or_verdict(run, state, members, found.key).decision
+        decision = recorded_or_resolved(run, resolver, state.with_member(member), found.key).decision
         if isinstance(decision, Refused):
             return decision._replace(steps=(*decision.steps, again(found.key, decision)))
         return decision
@@ -58,12 +60,12 @@ def _one(run: OperationRun, state: State, word: str) -> Result:
         refused = refusal_of_place(candidate, force=True)
         if refused is not None:
             return refused
-        member = member_of(candidate.found, (state.places.profile,))
-        return verdict(run, state, with_member(state.members, member), candidate.key).decision
+        return resolve(run, resolver, state.with_member(candidate.member), candidate.key).decision
 
 
-def _several(run: OperationRun, state: State, words: Sequence[str]) -> Result:
+def _several(run: OperationRun, resolver: Resolver, words: Sequence[str]) -> Result:
     """Judge several plugins together: whether all of them can be enabled."""
+    state = resolver.state
     members, asked = state.members, []
     with ExitStack() as stack:
         for word in words:
@@ -77,8 +79,8 @@ def _several(run: OperationRun, state: State, words: Sequence[str]) -> Result:
                 found = candidate.found
             asked.append(found.key)
             members = with_member(members, member_of(found, (state.places.profile,)))
-        run.know(plugin=None)
-        return verdict(run, state, members, asked=asked).decision
+        run.is_about(None)
+        return resolve(run, resolver, state.proposed(members), asked=asked).decision
 
 
 def _installed(state: State, word: str) -> Found | None:
@@ -103,22 +105,21 @@ def _installed(state: State, word: str) -> Found | None:
 # -- is everything ready?
 
 
-def _readiness(run: OperationRun, state: State) -> Result:
+def _readiness(run: OperationRun, resolver: Resolver) -> Result:
+    state = resolver.state
     record = state.record
     if record is not None and (behind := running_behind(state.places, record)):
-        generation = run.operation.generation
-        run.know(generation=generation._replace(restart_required=True, restart_reasons=behind))
+        run.must_restart(behind)
     drift = drift_of(state.places, state.record)
     if drift is not None:
         return Done("drift", reasons=(drift,))
-    constraints = state.constraints(state.members)
-    if record is not None and record.fingerprint == constraints.fingerprint and not _not_admitted(state):
-        run.judged(state, state.members)
+    if record is not None and record.fingerprint == state.union.fingerprint and not _not_admitted(state):
+        run.decides_on(state.union)
         return Done("ready")
-    judged = verdict(run, state, state.members)
-    if not isinstance(judged.decision, Admitted):
-        return judged.decision
-    return _selected_or_not(state, judged.decision, judged.members)
+    verdict = resolve(run, resolver, state.union)
+    if not isinstance(verdict.decision, Admitted):
+        return verdict.decision
+    return _selected_or_not(state, verdict.decision, verdict.members)
 
 
 def _selected_or_not(state: State, decision: Admitted, members: Sequence[Member]) -> Done:
@@ -154,14 +155,9 @@ def _outdated(state: State, record: Record, lock: Lock) -> Reason | None:
 
 
 def _unadmitted(state: State) -> list[Member]:
-    recorded = state.record.members if state.record is not None else ()
-    return [member for member in state.members if not any(_is_admitted_as(old, member) for old in recorded)]
-
-
-def _is_admitted_as(recorded: Member, member: Member) -> bool:
-    """Say whether a generation holds a plugin for every profile that enables it, as it is now."""
-    same = recorded.stands_for(member.key, member.digest, member.root)
-    return same and set(member.profiles) <= set(recorded.profiles)
+    """Return what is enabled and not held by the selected generation, as it is now and for every profile."""
+    recorded = state.recorded
+    return [m for m in state.members if not is_admitted(recorded, m.key, m.digest, root=m.root, profiles=m.profiles)]
 
 
 def _not_admitted(state: State) -> tuple[Reason, ...]:

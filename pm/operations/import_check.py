@@ -10,27 +10,28 @@ from pm.errors import PmError
 from pm.lint.review import HOST_MODULES, Provided, Review
 from pm.operations.run import OperationRun
 from pm.plugins.discovery import Found
+from pm.verdict.resolve import Resolver
 from pm.verdict.state import State
 
 
-def note_imports(run: OperationRun, state: State, found: Found, *, folder: Path | None, lock: Lock) -> None:
+def note_imports(run: OperationRun, resolver: Resolver, found: Found, *, folder: Path | None, lock: Lock) -> None:
     """Warn of modules that the source of an admitted plugin imports, and that nothing in its lock brings.
 
     A module that is used if it is there, and a file that could not be read, are the author's business (`validate`).
     """
     if folder is None or found.declaration.external or not found.declaration.declared:
         return
-    for finding in Review(folder, found.declaration).imports(provided(state, lock)):
+    for finding in Review(folder, found.declaration).imports(provided(resolver, lock)):
         if finding.code == "undeclared-import":
             run.note(finding, owner=found.key)
 
 
-def provided(state: State, lock: Lock) -> Provided:
+def provided(resolver: Resolver, lock: Lock) -> Provided:
     """Return the modules that a lock brings: what lies in its wheels, and where that is not known, its own names."""
     from pm.generations.file_faults import top_level_names
 
-    contents = state.client.contents(lock.pins, _carried)
-    modules = set(_of_a_project(state))
+    contents = resolver.index.contents(lock.pins, _carried)
+    modules = set(_of_a_project(resolver.state))
     for held in contents.values():
         modules |= top_level_names(held.tops)
     unknown = tuple(sorted(pin.name for pin in lock.pins if pin.name not in contents))

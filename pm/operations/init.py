@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from admission import Admitted
@@ -13,13 +13,13 @@ from pm.config.settings import Settings
 from pm.errors import PmError
 from pm.generations.build import Edits
 from pm.generations.bundle import Bundle, check_wheels
-from pm.generations.records import Member
 from pm.operations.new_generation import decided_on, realise
 from pm.operations.plugin_status import drift_of
-from pm.operations.resolution import verdict
+from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
 from pm.receipts.receipt import Done
-from pm.verdict.state import Options, State, observed
+from pm.verdict.resolve import open_resolver
+from pm.verdict.state import Options, Proposal, State
 
 
 def initialise(run: OperationRun, options: Options, bundle: Bundle | None = None) -> Result:
@@ -36,19 +36,20 @@ def initialise(run: OperationRun, options: Options, bundle: Bundle | None = None
         options = options._replace(core=bundle.core if options.core is None else options.core)
         environ = _of_a_folder(environ, bundle.wheels)
     run.places.home.mkdir(parents=True, exist_ok=True)
-    with observed(run.places, environ, options, run.context.index_options) as state:
-        run.learn(state)
+    with open_resolver(run.places, environ, options, run.context.index_options) as resolver:
+        state = resolver.state
+        run.reads(state)
         changes = (*_changes(state), *_folders(state.settings, bundle))
         is_new = bundle is not None and state.record is not None and not bundle.agrees(state.record.lock)
-        if not changes and not is_new and _is_made(state, state.members):
-            run.judged(state, state.members)
+        if not changes and not is_new and _is_made(state, state.union):
+            run.decides_on(state.union)
             return Done("unchanged")
-        judged = verdict(run, state, state.members)
-        admitted = isinstance(judged.decision, Admitted)
-        if not changes and not is_new and admitted and _is_made(state, judged.members):
+        verdict = resolve(run, resolver, state.union)
+        admitted = isinstance(verdict.decision, Admitted)
+        if not changes and not is_new and admitted and _is_made(state, verdict.proposal):
             return Done("unchanged")
         edits = Edits({run.places.root: changes}, decided_on=decided_on(state))
-        return realise(run, state, judged, edits)
+        return realise(run, resolver, verdict, edits)
 
 
 def _check(run: OperationRun, bundle: Bundle) -> None:
@@ -95,12 +96,11 @@ def _changes(state: State) -> tuple[ConfigChange, ...]:
     return tuple(Set(name, wish) for name, wish, is_set in wanted if wish is not None and wish != is_set)
 
 
-def _is_made(state: State, members: Sequence[Member]) -> bool:
+def _is_made(state: State, proposal: Proposal) -> bool:
     record = state.record
-    python = state.settings.python if state.options.python is None else state.options.python
     return (
         record is not None
-        and (record.python, record.interpreter) == (python, str(state.interpreter.path))
-        and record.fingerprint == state.constraints(members).fingerprint
+        and (record.python, record.interpreter) == (state.python, str(state.interpreter.path))
+        and record.fingerprint == proposal.fingerprint
         and drift_of(state.places, record) is None
     )

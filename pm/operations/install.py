@@ -1,6 +1,6 @@
 """Install a plugin from a folder or an archive: staged, read, judged, and only then put in its place."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -9,7 +9,6 @@ from admission.gates import judge_gates
 from pm.config.edit import Enable
 from pm.config.profiles import own_names
 from pm.generations.build import Edits, apply
-from pm.generations.records import Member
 from pm.generations.transaction import Replacement
 from pm.generations.verification import changed_trees
 from pm.names import is_key, same_key
@@ -27,13 +26,14 @@ from pm.operations.kept_trees import (
 from pm.operations.leftovers import staging
 from pm.operations.new_generation import decided_on, realise
 from pm.operations.plugin_status import again, is_running
-from pm.operations.resolution import verdict
+from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
 from pm.plugins.discovery import Found
 from pm.plugins.stage import remove_if_empty, staged
 from pm.plugins.tree import tree_digest
 from pm.receipts.receipt import Done
-from pm.verdict.state import Options, State, member_of, observed, with_member
+from pm.verdict.resolve import Resolver, open_resolver
+from pm.verdict.state import Options, State, member_of
 
 
 class InstallOptions(NamedTuple):
@@ -46,21 +46,22 @@ class InstallOptions(NamedTuple):
     """If it is refused, leave it installed and switched off."""
 
 
-def install(run: OperationRun, source: str, terms: InstallOptions, options: Options) -> Result:
+def install(run: OperationRun, source: str, how: InstallOptions, options: Options) -> Result:
     """Install a plugin; refused, nothing of it remains but the receipt, unless it is to be kept."""
     below = run.places.cache / "staged" if run.operation.dry_run else staging(run.places)
     run.context.tell(f"reading {source}")
     with (
         staged(source, below) as taken,
-        observed(run.places, run.context.environ, options, run.context.index_options) as state,
+        open_resolver(run.places, run.context.environ, options, run.context.index_options) as resolver,
     ):
-        run.learn(state)
+        state = resolver.state
+        run.reads(state)
         candidate = announced_source(run, taken, state)
-        same = not terms.force and _is_there_already(state, candidate)
+        same = not how.force and _is_there_already(state, candidate)
         return (
-            refusal_of_place(candidate, force=terms.force or same)
-            or (_unchanged(run, state, candidate, terms) if same else None)
-            or _Installation(run, state, candidate, terms).result()
+            refusal_of_place(candidate, force=how.force or same)
+            or (_unchanged(run, state, candidate, how) if same else None)
+            or _Installation(run, resolver, candidate, how).result()
         )
 
 
@@ -77,12 +78,12 @@ def _is_there_already(state: State, candidate: CandidatePlugin) -> bool:
     )
 
 
-def _unchanged(run: OperationRun, state: State, candidate: CandidatePlugin, terms: InstallOptions) -> Done | None:
+def _unchanged(run: OperationRun, state: State, candidate: CandidatePlugin, how: InstallOptions) -> Done | None:
     """Say that what was asked for is so already; `None` if the plugin is still to be switched on."""
     found = candidate.old
-    if found is None or (terms.enable and not is_running(state, found)):
+    if found is None or (how.enable and not is_running(state, found)):
         return None
-    run.judged(state, state.members)
+    run.decides_on(state.union)
     if not any(in_place_of(member, candidate.key) for member in state.here.enabled.members):
         _note_switched_off(run, candidate.key)
     return Done("unchanged")
@@ -96,25 +97,26 @@ def _note_switched_off(run: OperationRun, key: str) -> None:
 class _Installation:
     """Puts a plugin in its place, in one of three ways."""
 
-    def __init__(self, run: OperationRun, state: State, candidate: CandidatePlugin, terms: InstallOptions) -> None:
-        self._course = run
-        self._situation = state
+    def __init__(self, run: OperationRun, resolver: Resolver, candidate: CandidatePlugin, how: InstallOptions) -> None:
+        self._run = run
+        self._resolver = resolver
+        self._state = resolver.state
         self._candidate = candidate
-        self._terms = terms
+        self._how = how
 
     def result(self) -> Result:
         # a copy that replaces an enabled one would run in its place, so it is judged as one
-        old = [found for found in self._situation.here.enabled.members if in_place_of(found, self._candidate.key)]
-        return self._enabled() if self._terms.enable or old else self._disabled()
+        old = [found for found in self._state.here.enabled.members if in_place_of(found, self._candidate.key)]
+        return self._enabled() if self._how.enable or old else self._disabled()
 
     def _enabled(self) -> Result:
-        state, candidate = self._situation, self._candidate
-        member = member_of(candidate.found, (state.places.profile,), _since(candidate, state))
-        judged = verdict(self._course, state, with_member(state.members, member), candidate.key)
-        if self._course.operation.dry_run or not isinstance(judged.decision, Admitted):
-            return self._kept(judged.decision)
-        folder, lock = candidate.staged.folder, judged.decision.lock
-        note_imports(self._course, state, candidate.found, folder=folder, lock=lock)
+        run, state, candidate = self._run, self._state, self._candidate
+        member = candidate.member._replace(enabled_since=_since(candidate, state))
+        verdict = resolve(run, self._resolver, state.with_member(member), candidate.key)
+        if run.operation.dry_run or not isinstance(verdict.decision, Admitted):
+            return self._kept(verdict.decision)
+        folder, lock = candidate.staged.folder, verdict.decision.lock
+        note_imports(run, self._resolver, candidate.found, folder=folder, lock=lock)
         with self._placing() as (digest, replacements):
             names = own_names(candidate.found, _found_after(candidate, state))
             edits = Edits(
@@ -122,59 +124,58 @@ class _Installation:
                 trees=replacements,
                 decided_on=decided_on(state),
             )
-            result = realise(self._course, state, judged, edits, trees={str(candidate.place): digest})
+            result = realise(run, self._resolver, verdict, edits, trees={str(candidate.place): digest})
         return result if isinstance(result, Admitted) else self._kept(result)
 
     def _kept(self, result: Result) -> Result:
         """Leave a refused plugin installed and switched off if that was asked for; one that was there stays."""
-        wanted = self._terms.keep and self._candidate.old is None and is_key(self._candidate.key)
-        if not isinstance(result, Refused) or not wanted or self._course.operation.dry_run:
+        wanted = self._how.keep and self._candidate.old is None and is_key(self._candidate.key)
+        if not isinstance(result, Refused) or not wanted or self._run.operation.dry_run:
             return result
         self._put()
         return result._replace(steps=(*result.steps, again(self._candidate.key, result)))
 
     def _disabled(self) -> Result:
         """Put a plugin in its place without resolving: only what it could never run with is refused."""
-        state, key = self._situation, self._candidate.key
-        member = member_of(self._candidate.found, (state.places.profile,))
-        constraints = state.constraints(with_member((), member))
-        self._course.know(inputs_fingerprint=constraints.fingerprint)
-        reasons = judge_gates(Question(constraints, candidate=key))
+        key = self._candidate.key
+        alone = self._state.proposed((self._candidate.member,))
+        self._run.decides_on_inputs((), alone.fingerprint)
+        reasons = judge_gates(Question(alone.constraints, candidate=key))
         if reasons:
             return self._kept(Refused(reasons))
-        if not self._course.operation.dry_run:
+        if not self._run.operation.dry_run:
             self._put()
-        _note_switched_off(self._course, key)
+        _note_switched_off(self._run, key)
         return Done("admitted")
 
     def _put(self) -> None:
         """Put the plugin's folder in its place, and change nothing else."""
         with self._placing() as (_, replacements):
             edits = Edits(trees=replacements)
-            apply(self._course.places, edits, None, operation=self._course.operation.name)
+            apply(self._run.places, edits, None, operation=self._run.operation.name)
 
     @contextmanager
     def _placing(self) -> Iterator[tuple[str, tuple[Replacement, ...]]]:
         """Give the digest of the plugin's tree and what puts it in its place; what was not used is gone afterwards."""
         around = self._candidate.place.parent
         missing = [folder for folder in (around, around.parent) if not folder.exists()]
-        digest = keep_tree(self._course.places, self._candidate.staged.folder)
+        digest = keep_tree(self._run.places, self._candidate.staged.folder)
         replacements: tuple[Replacement, ...] = ()
         try:
             replacements = self._place(digest)
             yield digest, replacements
         finally:
-            discard(self._course.places, replacements)
-            forget_tree(self._course.places, digest)
+            discard(self._run.places, replacements)
+            forget_tree(self._run.places, digest)
             for folder in missing:
                 remove_if_empty(folder)
 
     def _place(self, digest: str) -> tuple[Replacement, ...]:
-        places, place = self._course.places, self._candidate.place
-        known = next((m.tree_digest for m in _recorded(self._situation) if m.root == str(place)), "")
+        places, place = self._run.places, self._candidate.place
+        known = next((m.tree_digest for m in self._state.recorded if m.root == str(place)), "")
         recorded = recorded_tree(places, place, known) or (None if self._candidate.old is None else "")
         if recorded is not None:
-            keep_what_is_lost(self._course, place, recorded, digest)
+            keep_what_is_lost(self._run, place, recorded, digest)
         return placed(places, digest, place, recorded=recorded)
 
 
@@ -182,10 +183,6 @@ def _found_after(candidate: CandidatePlugin, state: State) -> Iterator[Found]:
     """Yield the plugins that are there with the new one in its place."""
     yield from (found for found in state.here.found if not in_place_of(found, candidate.key))
     yield candidate.found
-
-
-def _recorded(state: State) -> Iterable[Member]:
-    return state.record.members if state.record is not None else ()
 
 
 def _since(candidate: CandidatePlugin, state: State) -> str:

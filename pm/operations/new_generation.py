@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,46 +25,47 @@ from pm.generations.build import (
 from pm.generations.records import Member, Record
 from pm.operations.kept_trees import keep_tree, recorded_tree
 from pm.operations.plugin_status import drift_of
-from pm.operations.restarts import replaced_plugins, restart_reasons
 from pm.operations.run import OperationRun
-from pm.receipts.receipt import Done, Transition, time_text
+from pm.operations.selected_generation import say_selected
+from pm.receipts.receipt import Done, time_text
 from pm.system.files import require_writable
-from pm.verdict.resolve import Verdict
-from pm.verdict.state import ProfilePlugins, State
+from pm.verdict.resolve import Resolver, Verdict
+from pm.verdict.state import ProfilePlugins, Proposal, State
 
 
 def realise(
-    run: OperationRun, state: State, judged: Verdict, edits: Edits, *, trees: Mapping[str, str] | None = None
+    run: OperationRun, resolver: Resolver, verdict: Verdict, edits: Edits, *, trees: Mapping[str, str] | None = None
 ) -> Admitted | Refused | Undecided | Done:
     """Build what was admitted and select it together with the edits; a refusal comes back as it is.
 
     `trees` are the digests of the plugin folders that the edits bring.
     """
-    if not isinstance(judged.decision, Admitted):
-        return judged.decision
-    if run.operation.dry_run:
-        return judged.decision
+    decision = verdict.decision
+    if not isinstance(decision, Admitted) or run.operation.dry_run:
+        return decision
     edited = [home for home, changes in edits.configs.items() if changes]
     require_writable(run.places.generations, *edited, *(home / "config.yaml" for home in edited))
-    prepared = build(run, state, judged.decision.lock)
+    prepared = build(run, resolver, decision.lock)
     if isinstance(prepared, Refused):
         return prepared
+    state = resolver.state
     with run.phase("commit"):
-        members = [_completed(member, run, trees or {}) for member in judged.members]
-        contents = contents_of(state, judged.decision.lock, members)
+        members = tuple(_completed(member, run, trees or {}) for member in verdict.members)
+        contents = contents_of(state, decision.lock, verdict.proposal._replace(members=members))
         edits = edits._replace(flush=_name_more_trees(members, state.record))
         record = select(run.places, prepared, contents, edits, operation=run.mark)
-    selected(run, state.record, record)
-    return judged.decision
+    say_selected(run, state.record, record)
+    return decision
 
 
-def build(run: OperationRun, state: State, lock: Lock) -> Prepared | Refused:
+def build(run: OperationRun, resolver: Resolver, lock: Lock) -> Prepared | Refused:
     """Prepare the environment of a lock, and take its warnings into the receipt."""
+    state = resolver.state
     ingredients = Ingredients(
         hosted=state.hosted,
         interpreter=state.interpreter,
         sources=None if state.options.offline else state.sources,
-        client=state.client,
+        client=resolver.index,
     )
     record = state.record
     # an environment belongs to the interpreter that it was made with
@@ -78,19 +79,18 @@ def build(run: OperationRun, state: State, lock: Lock) -> Prepared | Refused:
     return prepared
 
 
-def contents_of(state: State, lock: Lock, members: Sequence[Member]) -> Contents:
-    """Return what the record of a generation says for a situation and the members that were admitted."""
-    python = state.settings.python if state.options.python is None else state.options.python
-    consents = consents_of(state.policy, lock, members)
+def contents_of(state: State, lock: Lock, proposal: Proposal) -> Contents:
+    """Return what the record of a generation says for a state and the members that were admitted."""
+    consents = consents_of(state.policy, lock, proposal.members)
     return Contents(
-        members=tuple(members),
-        fingerprint=constraints_later(state, members, consents).fingerprint,
+        members=proposal.members,
+        fingerprint=constraints_later(state, proposal, consents).fingerprint,
         core=core_value(state.hosted, state.interpreter),
         interpreter=str(state.interpreter.path),
         target=state.interpreter.target.name,
         consents=consents,
         exclude_newer=state.policy.exclude_newer,
-        python=python,
+        python=state.python,
         selections={profile.name: _selection_of(profile, state.record) for profile in state.profiles},
     )
 
@@ -103,9 +103,9 @@ def _selection_of(profile: ProfilePlugins, record: Record | None) -> Mapping[str
     return {**before, "home": str(profile.profile.home), **({"chosen": chosen} if chosen is not None else {})}
 
 
-def constraints_later(state: State, members: Sequence[Member], consents: Mapping[str, Any]) -> ConstraintSet:
+def constraints_later(state: State, proposal: Proposal, consents: Mapping[str, Any]) -> ConstraintSet:
     """Return the union as the next operation will find it: a consent that nothing needed is not kept."""
-    settings, constraints = state.settings, state.constraints(members)
+    settings, constraints = state.settings, proposal.constraints
     build = {canonical_name(name) for name in (*settings.allow_build, *consents["allow_build"])}
     prerelease = {canonical_name(name) for name in (*settings.allow_prerelease, *consents["allow_prerelease"])}
     policy = constraints.policy._replace(
@@ -114,20 +114,6 @@ def constraints_later(state: State, members: Sequence[Member], consents: Mapping
         allow_direct_urls=settings.allow_direct_urls or bool(consents["allow_direct_urls"]),
     )
     return constraints._replace(policy=policy)
-
-
-def selected(run: OperationRun, before: Record | None, after: Record) -> None:
-    """Say in the receipt which generation is selected now, and whether what runs must be started again."""
-    reasons = (*restart_reasons(run.places, before, after), *replaced_plugins(before, after))
-    run.know(
-        generation=Transition(
-            before=before.generation if before is not None else None,
-            after=after.generation,
-            lock_digest=after.lock_digest,
-            restart_required=bool(reasons),
-            restart_reasons=reasons,
-        )
-    )
 
 
 def decided_on(state: State) -> dict[Path, Selection]:

@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from admission import Reason, Refused, Step, canonical_name
 from pm.errors import PmError
+from pm.generations.admitted import rows_of
 from pm.generations.distributions import site_packages, stamp
 from pm.generations.pointer import Pointer, read_pointer
 from pm.generations.records import Member, Record
-from pm.names import same_key
-from pm.operations.run import OperationRun, plugin_of
+from pm.operations.receipt_rows import plugin_of
+from pm.operations.run import OperationRun
 from pm.places import Places
 from pm.plugins.discovery import Found
 from pm.receipts.codes import code_of
-from pm.verdict.state import State, member_of
+from pm.verdict.state import Proposal, State, member_of
 
 
 def announced(run: OperationRun, state: State, found: Found) -> Member:
     """Say in the receipt which plugin is judged, and return it as a member of the union."""
     since = next((member.enabled_since for member in state.members if member.key == found.key), "")
     member = member_of(found, (state.places.profile,), since)
-    run.know(plugin=plugin_of(member))
+    run.is_about(plugin_of(member))
     for note in found.declaration.notes:
         run.note(note, owner=found.key)
     return member
 
 
-def is_running(state: State, found: Found, members: Sequence[Member] | None = None) -> bool:
-    """Say whether a plugin is switched on, and part of the selected generation as everything is now.
+def is_running(state: State, found: Found, proposal: Proposal | None = None) -> bool:
+    """Say whether a plugin is enabled, and part of the selected generation as everything is now.
 
-    `members` are those that hold together, where not everybody does who is switched on.
+    `proposal` is what holds together, where not everything does that is enabled.
     """
     enabled = any(member.key == found.key for member in state.here.enabled.members)
     record = state.record
-    here = [old for old in record.members if state.places.profile in old.profiles] if record is not None else []
     return (
         enabled
         and record is not None
-        and any(same_key(old.key, found.key) and found.lies_at(old.root) for old in here)
+        and any(found.lies_at(row.root) for row in rows_of(record.members, found.key, state.places.profile))
         and found.declaration.fit
-        and record.fingerprint == state.constraints(state.members if members is None else members).fingerprint
+        and record.fingerprint == (proposal or state.union).fingerprint
     )
 
 

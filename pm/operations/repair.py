@@ -10,9 +10,9 @@ from pm.generations.records import Record
 from pm.generations.uv import forget
 from pm.host.core import core_from_json
 from pm.host.interpreter import describe_interpreter
-from pm.operations.new_generation import selected as say_selected
 from pm.operations.run import OperationRun, Result
-from pm.operations.verify import found, selected
+from pm.operations.selected_generation import say_selected, selected_record
+from pm.operations.verify import found
 from pm.receipts.receipt import Done
 from pm.verdict.state import Options, sources_of
 
@@ -23,7 +23,7 @@ def repair(run: OperationRun, options: Options) -> Result:
     The damaged distributions leave uv's cache first: its files may be the damaged ones, under another name. Raise
     `PmError` (`no-generation`, `build-failed`, `offline`, `no-interpreter` …); then what is selected stays.
     """
-    record = selected(run)
+    record = selected_record(run)
     faults = found(run, record)
     if not faults:
         return Done("unchanged")

@@ -8,6 +8,7 @@ from admission import Admitted, Need, Problem, Refused, Step
 from lockfiles.pylock import text_digest
 from pm.errors import PmError
 from pm.generations.fault_reasons import FILE_CODES
+from pm.operations.receipt_rows import Start
 from pm.operations.run import OperationRun, Result
 from pm.receipts.receipt import InvalidReceipt, Receipt
 from pm.receipts.store import UnknownReceipt, find, load
@@ -26,15 +27,11 @@ def replay(run: OperationRun, word: str) -> Result:
     if text_digest(text) != receipt.facts.digest:
         raise PmError("invalid-evidence", f"`{receipt.facts.name}` is not the file that the receipt names")
     question, decision = decided_again(text)
-    run.know(
-        plugin=receipt.plugin,
-        plugins=receipt.plugins,
-        core=receipt.core,
-        target=receipt.target,
-        inputs_fingerprint=question.constraints.fingerprint,
-        exclude_newer=receipt.exclude_newer,
-        consents=receipt.consents,
+    run.starts_from(
+        Start(core=receipt.core, target=receipt.target, exclude_newer=receipt.exclude_newer, consents=receipt.consents)
     )
+    run.is_about(receipt.plugin)
+    run.decides_on_inputs(receipt.plugins, question.constraints.fingerprint)
     if isinstance(decision, Need):
         raise PmError("invalid-evidence", f"the facts beside `{receipt.id}` do not suffice to decide again")
     if isinstance(decision, Admitted) and _is_about_files(receipt):

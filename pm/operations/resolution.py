@@ -2,54 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from functools import partial
+from collections.abc import Collection, Iterator
 
 from admission import Admitted, Problem, Refused
 from pm.generations.fault_reasons import FILE_CODES
-from pm.generations.records import Member
 from pm.operations.run import OperationRun
-from pm.verdict.resolve import Verdict, judge, notices, question_of
-from pm.verdict.state import State
+from pm.verdict.resolve import Answer, Resolver, Verdict, question_of
+from pm.verdict.state import Proposal, State
 
 
-def verdict(
-    run: OperationRun, state: State, members: Sequence[Member], candidate: str = "", *, asked: Collection[str] = ()
+def resolve(
+    run: OperationRun, resolver: Resolver, proposal: Proposal, candidate: str = "", *, asked: Collection[str] = ()
 ) -> Verdict:
     """Judge a union, and say in the receipt what was judged; `asked` are the keys if it is about several plugins."""
     with run.phase("decide", "deciding"):
-        judged = judge(state, members, candidate, asked)
-    run.judged(state, judged.members)
-    for note in judged.notes:
+        verdict = resolver.resolve(proposal, candidate, asked)
+    run.decides_on(verdict.proposal)
+    for note in verdict.notes:
         run.note(note)
-    if isinstance(judged.decision, Refused):
+    if not run.operation.dry_run:
+        with run.phase("evidence"):
+            run.keeps_evidence(_evidence(resolver, verdict))
+    if isinstance(verdict.decision, Refused):
         from pm.verdict.ways_out import with_steps
 
         with run.phase("steps", "trying ways out"):
-            refused = with_steps(state, judged.members, candidate, judged.decision)
-        judged = judged._replace(decision=refused)
-    for notice in notices(state):
+            refused = with_steps(resolver, verdict, verdict.decision)
+        verdict = verdict._replace(answer=verdict.answer._replace(decision=refused))
+    for notice in resolver.notices():
         run.notice(notice)
-    for replaced in _replaced(state, judged):
+    for replaced in _replaced(resolver.state, verdict):
         run.note(replaced)
-    if not run.operation.dry_run:
-        with run.phase("evidence"):
-            run.evidence = _evidence(state, judged, candidate)
-    return judged
+    return verdict
 
 
-def recorded_or_verdict(run: OperationRun, state: State, members: Sequence[Member], candidate: str) -> Verdict:
+def recorded_or_resolved(run: OperationRun, resolver: Resolver, proposal: Proposal, candidate: str) -> Verdict:
     """Answer from the selected lock where it was made for just these members, though for fewer profiles."""
-    record = state.record
-    if record is None or record.fingerprint != state.constraints(members).fingerprint:
-        return verdict(run, state, members, candidate)
-    run.judged(state, members)
-    return Verdict(Admitted(record.lock), tuple(members))
+    record = resolver.state.record
+    if record is None or record.fingerprint != proposal.fingerprint:
+        return resolve(run, resolver, proposal, candidate)
+    run.decides_on(proposal)
+    return Verdict(Answer(Admitted(record.lock)), proposal, candidate)
 
 
-def _replaced(state: State, judged: Verdict) -> Iterator[Problem]:
-    """Warn of files that an index serves under the name of a locked one with other bytes: nobody should do that."""
-    record, decision = state.record, judged.decision
+def _replaced(state: State, verdict: Verdict) -> Iterator[Problem]:
+    """Warn of files that an index serves under the name of a locked one with other bytes: that should not happen."""
+    record, decision = state.record, verdict.decision
     if record is None or not isinstance(decision, Admitted):
         return
     before = {pin.artifact.filename: pin.artifact.sha256 for pin in record.lock.pins}
@@ -62,13 +60,15 @@ def _replaced(state: State, judged: Verdict) -> Iterator[Problem]:
             )
 
 
-def _evidence(state: State, judged: Verdict, candidate: str) -> str:
+def _evidence(resolver: Resolver, verdict: Verdict) -> str:
     """Return what the verdict rests on, and of a refusal because of files what these are."""
     from pm.generations.file_faults import telling_files
-    from pm.verdict.evidence import evidence_of
+    from pm.verdict.evidence import TellingFiles, evidence_of
 
-    reasons = judged.decision.reasons if isinstance(judged.decision, Refused) else ()
-    about_files = any(reason.code in FILE_CODES for reason in reasons)
-    telling = partial(telling_files, index=state.client, interpreter=state.interpreter, places=state.places)
-    question = question_of(state, judged.members, candidate)
-    return evidence_of(question, state.client.facts, telling if about_files else None)
+    state, answer = resolver.state, verdict.answer
+    question = question_of(state, verdict.proposal, verdict.candidate)
+    reasons = answer.decision.reasons if isinstance(answer.decision, Refused) else ()
+    if answer.lock is None or not any(reason.code in FILE_CODES for reason in reasons):
+        return evidence_of(question, answer.consulted)
+    told = telling_files(answer.lock, index=resolver.index, interpreter=state.interpreter, places=state.places)
+    return evidence_of(question, answer.consulted, TellingFiles(*told))

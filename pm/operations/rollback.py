@@ -10,19 +10,18 @@ from pm.config.profiles import Profile, enabled_plugins, read_profiles, read_sel
 from pm.config.settings import Selection
 from pm.errors import PmError
 from pm.generations.build import Edits, apply, numbers, pointer_to
+from pm.generations.inventory import recorded_surroundings, take_inventory
 from pm.generations.records import Member, Record, read_record
 from pm.generations.transaction import Replacement
 from pm.generations.verification import changed_trees, differences
-from pm.host.core import core_from_json
 from pm.host.interpreter import describe_interpreter
 from pm.names import canonical_key, leaf, same_key
 from pm.operations.kept_trees import discard, keep_what_is_lost, kept_tree, noted, placed, recorded_tree
-from pm.operations.new_generation import selected as say_selected
-from pm.operations.run import OperationRun, Result, plugin_of
-from pm.operations.verify import selected
+from pm.operations.receipt_rows import plugin_of
+from pm.operations.run import OperationRun, Result
+from pm.operations.selected_generation import say_selected, selected_record
 from pm.places import DEFAULT_PROFILE, working_folder
-from pm.plugins.declaration_cache import Rules
-from pm.plugins.discovery import find_plugins, is_plugin
+from pm.plugins.discovery import is_plugin
 from pm.receipts.receipt import Done
 
 
@@ -32,11 +31,11 @@ def roll_back(run: OperationRun, number: int | None, *, agreed: bool) -> Result:
     Where another profile than this one would change, that must be agreed to. Raise `PmError` (`unknown-generation`,
     `drift` for one that is not what it was, `not-agreed`); then everything stays.
     """
-    record = selected(run)
+    record = selected_record(run)
     target = _target(run, record, number)
     if target.generation == record.generation:
         return Done("unchanged")
-    run.know(plugins=tuple(plugin_of(member) for member in target.members), core=target.lock.core)
+    run.goes_back_to(map(plugin_of, target.members), target.lock.core)
     moved = tuple(_moved(run, record, target))
     _check(run, target, moved)
     profiles = read_profiles(run.places.root)
@@ -136,9 +135,11 @@ def _settings(run: OperationRun, target: Record) -> tuple[ConfigChange, ...]:
 
 def _switches(run: OperationRun, home: Path, selection: Selection, then: _Then) -> Iterator[ConfigChange]:
     """Yield how a profile's config must change so that it enables what was a member of it then."""
-    hosted = core_from_json(then.target.core)
-    rules = Rules(hosted.names, cache_directory=run.places.cache / "read")
-    found = find_plugins(home, hosted.bundled, run.context.environ, rules, project=working_folder())
+    settings = read_selection(run.places.root).settings
+    surroundings = recorded_surroundings(
+        run.places, settings, then.target, environ=run.context.environ, project=working_folder()
+    )
+    found, _ = take_inventory(home, selection, surroundings)
     members = then.members(then.target)
     gone = [m for m in then.members(then.record) if not any(same_key(m.key, other.key) for other in members)]
     now = {"memory.provider": selection.memory_provider, "context.engine": selection.context_engine}

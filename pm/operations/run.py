@@ -1,37 +1,21 @@
 """`OperationRun`: one operation under way, from its first step to its receipt, whatever happens in between."""
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from admission import Admitted, Notice, Problem, Refused, Undecided
-from pm import __version__
+from lockfiles import Lock
 from pm.errors import PmError
-from pm.generations.records import Member, Record
 from pm.index import IndexOptions
-from pm.names import canonical_key, leaf
+from pm.operations.receipt_rows import Start, plugin_of, start_of
 from pm.places import Places
-from pm.plugins.discovery import Found
 from pm.receipts.build import build, noted
-from pm.receipts.receipt import (
-    Consent,
-    Copy,
-    Done,
-    FactsFile,
-    Operation,
-    Plugin,
-    Receipt,
-    Shadowed,
-    SourceRow,
-    Transition,
-    WarningRow,
-    begin,
-)
+from pm.receipts.receipt import Done, FactsFile, Operation, Plugin, Receipt, Transition, WarningRow, begin
 from pm.system.files import disk_error, read_stored, write_json
-from pm.verdict.state import State
+from pm.verdict.state import Proposal, State
 
 Result = Admitted | Refused | Undecided | Done
 
@@ -47,14 +31,29 @@ class Context(NamedTuple):
     """How an index is asked, and who hears of it."""
 
 
+class Request(NamedTuple):
+    """What was asked for."""
+
+    name: str
+    """Of the operation: `install`, `remove`, `check` …"""
+    command: tuple[str, ...]
+    """The words that would do the same again, `hermes` first."""
+    argument: str = ""
+    """The word of the command that names the judged plugin; empty for the whole union."""
+    dry_run: bool = False
+    strict: bool = False
+    """Whether *ready only after a restart* has an exit status of its own."""
+
+
 class OperationRun:
     """One operation under way."""
 
-    def __init__(self, context: Context, name: str, command: tuple[str, ...], *, dry_run: bool = False) -> None:
+    def __init__(self, context: Context, request: Request) -> None:
         self.context = context
-        self.operation: Operation = begin(name, command, now=datetime.now(UTC), dry_run=dry_run)
-        self.evidence = ""
-        """What the verdict rests on, to be kept beside the receipt; empty where nothing was decided or is kept."""
+        asked = begin(request.name, request.command, now=datetime.now(UTC), dry_run=request.dry_run)
+        self.operation: Operation = asked._replace(argument=request.argument, strict=request.strict)
+        """What the receipt will say; it grows by the steps below."""
+        self._evidence = ""
         self._timings: dict[str, int] = {}
 
     @property
@@ -66,34 +65,75 @@ class OperationRun:
         """Name and id, as the record of a generation keeps them."""
         return self.operation.name, self.operation.id
 
-    def know(self, **values: Any) -> None:  # noqa: ANN401 - the fields of `Operation`, each with its own type
-        """Fill in more of what the receipt will say."""
-        self.operation = self.operation._replace(**values)
+    @property
+    def evidence(self) -> str:
+        """What the verdict rests on; empty where nothing was decided, or nothing of it is kept."""
+        return self._evidence
 
-    def learn(self, state: State) -> None:
-        """Take over what the receipt says of the situation."""
-        record = state.record
-        core = state.hosted.core
-        self.know(
-            core=f"{core.name}=={core.version}",
-            target=state.interpreter.target.name,
-            before=record.lock if record is not None else None,
-            generation=standing(record),
-            exclude_newer=state.policy.not_after,
-            consents=_consents(state),
-            shadowed=tuple(shadowed(state.here.found)),
-            tools=tools(),
+    def starts_from(self, start: Start) -> None:
+        """Say what there was when the operation began."""
+        self.operation = self.operation._replace(
+            core=start.core,
+            target=start.target,
+            before=start.before,
+            generation=start.generation,
+            exclude_newer=start.exclude_newer,
+            consents=start.consents,
+            shadowed=start.shadowed,
+            tools=start.tools,
         )
+
+    def reads(self, state: State) -> None:
+        """Say what there was when the operation began, and what is odd about it."""
+        self.starts_from(start_of(state))
         for note in state.notes:
             self.note(note)
 
-    def judged(self, state: State, members: Iterable[Member]) -> None:
-        """Say whom the verdict is about, and on which inputs."""
-        members = tuple(members)
-        self.know(
-            plugins=tuple(plugin_of(member) for member in members),
-            inputs_fingerprint=state.constraints(members).fingerprint,
-        )
+    def is_about(self, plugin: Plugin | None) -> None:
+        """Say which plugin is judged; `None` where it is about several, or about the whole union."""
+        self.operation = self.operation._replace(plugin=plugin)
+
+    def decides_on(self, proposal: Proposal) -> None:
+        """Say which union the verdict is about."""
+        self.decides_on_inputs(map(plugin_of, proposal.members), proposal.fingerprint)
+
+    def decides_on_inputs(self, plugins: Iterable[Plugin], fingerprint: str) -> None:
+        """Say which plugins the outcome is about, and the fingerprint of everything that it rests on."""
+        self.operation = self.operation._replace(plugins=tuple(plugins), inputs_fingerprint=fingerprint)
+
+    def goes_back_to(self, plugins: Iterable[Plugin], core: str) -> None:
+        """Say which plugins and which core are selected again."""
+        self.operation = self.operation._replace(plugins=tuple(plugins), core=core)
+
+    def leaves_out(self, key: str) -> None:
+        """Take a member that is no plugin out of those that the verdict is about."""
+        plugins = tuple(plugin for plugin in self.operation.plugins if plugin.key != key)
+        self.operation = self.operation._replace(plugins=plugins)
+
+    def compares_with(self, lock: Lock | None) -> None:
+        """Say against which lock changes are counted."""
+        self.operation = self.operation._replace(before=lock)
+
+    def selects(self, transition: Transition) -> None:
+        """Say which generation is selected now, and whether what runs must be started again."""
+        self.operation = self.operation._replace(generation=transition)
+
+    def must_restart(self, reasons: tuple[str, ...]) -> None:
+        """Say that what runs now must be started again to use the selected generation."""
+        self.selects(self.operation.generation._replace(restart_required=True, restart_reasons=reasons))
+
+    def keeps_evidence(self, text: str) -> None:
+        """Keep beside the receipt what the verdict rests on."""
+        from lockfiles.pylock import text_digest
+        from pm.receipts.store import facts_name
+
+        self._evidence = text
+        name = facts_name(self.operation.id)
+        self.operation = self.operation._replace(facts=FactsFile(name, text_digest(text)))
+
+    def has_number(self, sequence: int) -> None:
+        """Say which of all changes of this home it is."""
+        self.operation = self.operation._replace(sequence=sequence)
 
     def note(self, problem: Problem, *, owner: str = "") -> None:
         """Warn of something; the same is said once."""
@@ -105,7 +145,7 @@ class OperationRun:
 
     def _warn(self, warning: WarningRow) -> None:
         if warning not in self.operation.warnings:
-            self.know(warnings=(*self.operation.warnings, warning))
+            self.operation = self.operation._replace(warnings=(*self.operation.warnings, warning))
 
     @contextmanager
     def phase(self, name: str, said: str = "") -> Iterator[None]:
@@ -118,7 +158,7 @@ class OperationRun:
         finally:
             passed = round((time.perf_counter() - started) * 1000)
             self._timings[name] = self._timings.get(name, 0) + passed
-            self.know(timings=dict(self._timings))
+            self.operation = self.operation._replace(timings=dict(self._timings))
 
 
 def changing(run: OperationRun, work: Callable[[], Result]) -> Receipt:
@@ -191,12 +231,9 @@ def _stopped(run: OperationRun, signal: str) -> PmError:
 
 
 def _stored(run: OperationRun, result: Result | PmError) -> Receipt:
-    from lockfiles.pylock import text_digest
     from pm.generations.build import numbers
-    from pm.receipts.store import facts_name, store
+    from pm.receipts.store import store
 
-    if run.evidence:
-        run.know(facts=FactsFile(facts_name(run.operation.id), text_digest(run.evidence)))
     receipt = build(run.operation, result, finished_at=datetime.now(UTC))
     try:
         kept = tuple(numbers(run.places))
@@ -215,92 +252,19 @@ def _to_be_said(receipt: Receipt) -> Receipt:
     return receipt
 
 
-# -- what receipts say
-
-
-def plugin_of(member: Member) -> Plugin:
-    """Return a member of the union as receipts name it."""
-    declaration = member.declaration
-    files = [requirement.origin.file for requirement in declaration.requirements]
-    return Plugin(
-        key=member.key,
-        name=declaration.name or member.key,
-        version=declaration.version,
-        source=SourceRow({"user": "folder"}.get(member.source, member.source), member.root),
-        profile=", ".join(member.profiles),
-        declared_in=next((file for file in files if file), ""),
-        digest=member.digest,
-    )
-
-
-def shadowed(found: Iterable[Found]) -> Iterator[Shadowed]:
-    """Yield the copies of plugins that another copy hides."""
-    copies = tuple(found)
-    for hidden in copies:
-        if not hidden.hidden_by:
-            continue
-        used = next((other for other in copies if not other.hidden_by and _same_plugin(other, hidden)), None)
-        if used is not None:
-            yield Shadowed(hidden.key, _copy(hidden), _copy(used))
-
-
-def standing(record: Record | None) -> Transition:
-    """Return that the selected generation stays."""
-    if record is None:
-        return Transition()
-    return Transition(record.generation, record.generation, record.lock_digest)
-
-
-def tools() -> dict[str, str]:
-    """Return the versions of what does the work."""
-    import packaging
-
-    beside = _versions_beside(packaging.__file__, ("resolvelib", "uv"))
-    return {"hermes-pm": __version__, "packaging": packaging.__version__, **beside}
-
-
-def _versions_beside(module: str, names: Iterable[str]) -> dict[str, str]:
-    """Return the versions of distributions by their folders' names: `importlib.metadata` takes 20 ms to import."""
-    folders = os.listdir(os.path.dirname(os.path.dirname(module)))  # noqa: PTH120, PTH208 - a dry run pays for each path
-    infos = sorted(folder.removesuffix(".dist-info") for folder in folders if folder.endswith(".dist-info"))
-    versions = dict(info.rpartition("-")[::2] for info in infos)
-    return {name: versions.get(name, "unknown") for name in names}
-
-
-def _same_plugin(one: Found, other: Found) -> bool:
-    if one.memory_provider and other.memory_provider:
-        return canonical_key(leaf(one.key)) == canonical_key(leaf(other.key))
-    return canonical_key(one.key) == canonical_key(other.key)
-
-
-def _copy(found: Found) -> Copy:
-    location = str(found.folder) if found.folder is not None else f"plugins/{found.key}"
-    return Copy(found.source, location, found.declaration.version)
-
-
-def _consents(state: State) -> tuple[Consent, ...]:
-    policy = state.policy
-    direct = (Consent("allow-direct-url", "every plugin"),) if policy.allow_direct_urls else ()
-    return (
-        *(Consent("allow-build", name) for name in policy.allow_build),
-        *(Consent("allow-prerelease", name) for name in policy.allow_prerelease),
-        *direct,
-    )
-
-
 # -- housekeeping
 
 
 def _numbered(run: OperationRun, work: Callable[[], Result]) -> Result:
     """Do work under the next number; on a full disk, what makes room gets its number afterwards."""
     try:
-        run.know(sequence=_next_sequence(run.places))
+        run.has_number(_next_sequence(run.places))
     except PmError as error:
         if error.code != "no-space" or run.operation.name not in _MAKING_ROOM:
             raise
         result = work()
         with suppress(PmError):  # whatever went is gone, and is told
-            run.know(sequence=_next_sequence(run.places))
+            run.has_number(_next_sequence(run.places))
         return result
     return work()
 

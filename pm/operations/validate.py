@@ -14,12 +14,13 @@ from pm.errors import PmError
 from pm.lint.review import Review
 from pm.operations.candidate import announced_source, refusal_of_place
 from pm.operations.import_check import provided
-from pm.operations.resolution import verdict
+from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
 from pm.places import Places
 from pm.plugins.stage import source_path, staged
 from pm.receipts.receipt import Done
-from pm.verdict.state import Options, ProfilePlugins, State, member_of, observed
+from pm.verdict.resolve import Resolver, open_resolver
+from pm.verdict.state import Options, ProfilePlugins, State, member_of
 
 _HOME_FAULTS = frozenset({"config-unreadable", "drift", "not-writable"})
 """What no author can help: a home whose config, state or folders cannot be read, or whose profile is not there."""
@@ -32,10 +33,11 @@ def validate(run: OperationRun, path: str, options: Options) -> Result:
     versions that it runs do. What the files tell are warnings of the receipt, whatever the verdict is.
     """
     run.context.tell(f"reading {path}")
-    with staged(path, run.places.cache / "staged") as taken, _alone(run, options) as state:
-        run.learn(state)
+    with staged(path, run.places.cache / "staged") as taken, _alone(run, options) as resolver:
+        state = resolver.state
+        run.reads(state)
         candidate = announced_source(run, taken, state)
-        run.know(plugin=run.operation.plugin and run.operation.plugin._replace(profile=""))
+        run.is_about(run.operation.plugin and run.operation.plugin._replace(profile=""))
         review = Review(taken.folder, candidate.found.declaration)
         with run.phase("review", "looking through the files"):
             _note(run, candidate.key, review.findings())
@@ -43,12 +45,12 @@ def validate(run: OperationRun, path: str, options: Options) -> Result:
         if refused is not None:
             return refused
         member = member_of(candidate.found._replace(folder=source_path(path)), ())
-        decision = verdict(run, state, (member,), candidate.key).decision
+        decision = resolve(run, resolver, state.proposed((member,)), candidate.key).decision
         if not isinstance(decision, Admitted):
             return decision
         with run.phase("review", "comparing imports with requirements"):
-            _note(run, candidate.key, review.imports(provided(state, decision.lock)))
-        run.know(before=_of_the_core(state, decision.lock))
+            _note(run, candidate.key, review.imports(provided(resolver, decision.lock)))
+        run.compares_with(_of_the_core(state, decision.lock))
         return Done("ready", decision.lock, warnings=decision.warnings)
 
 
@@ -61,27 +63,29 @@ def _note(run: OperationRun, key: str, findings: tuple[Problem, ...]) -> None:
 
 
 @contextmanager
-def _alone(run: OperationRun, options: Options) -> Iterator[State]:
-    """Give the situation without what is installed and selected in the home, but for what the core itself brings."""
+def _alone(run: OperationRun, options: Options) -> Iterator[Resolver]:
+    """Give the state without what is installed and selected in the home, but for what the core itself brings."""
     with ExitStack() as stack:
-        state = _observed(run, options._replace(project=None), stack)
+        resolver = _opened(run, options._replace(project=None), stack)
+        state = resolver.state
         bundled = tuple(copy._replace(hidden_by="") for copy in state.here.found if copy.source == "bundled")
         here = ProfilePlugins(state.here.profile, bundled, Enabled((), ()))
-        yield state._replace(record=None, profiles=(here,), members=(), unfit=(), notes=())
+        alone = state._replace(record=None, profiles=(here,), union=state.proposed(()), unfit=(), notes=())
+        yield Resolver(alone, resolver.index)
 
 
-def _observed(run: OperationRun, options: Options, stack: ExitStack) -> State:
-    """Read the situation of the home; where that is at fault, that of a home which is not there."""
+def _opened(run: OperationRun, options: Options, stack: ExitStack) -> Resolver:
+    """Read the state of the home; where that is at fault, that of a home which is not there."""
     context = run.context
     try:
-        return stack.enter_context(observed(context.places, context.environ, options, context.index_options))
+        return stack.enter_context(open_resolver(context.places, context.environ, options, context.index_options))
     except PmError as error:
         if error.code not in _HOME_FAULTS:
             raise
         message = f"the home was not used, and the defaults count: {error.message}"
         run.note(Problem("home-not-used", message, error.file, error.line, key=error.key, hint=error.hint))
     nowhere = context.places.cache / "no-home"
-    return stack.enter_context(observed(Places(nowhere, nowhere), context.environ, options, context.index_options))
+    return stack.enter_context(open_resolver(Places(nowhere, nowhere), context.environ, options, context.index_options))
 
 
 # -- what the core and the plugin bring
@@ -90,7 +94,7 @@ def _observed(run: OperationRun, options: Options, stack: ExitStack) -> State:
 def _of_the_core(state: State, lock: Lock) -> Lock:
     """Return the part of a lock that would be there without the plugin, so that the receipt tells what that adds."""
     core = state.hosted.core
-    asked = [(root.name, root.extras) for root in root_requirements(state.constraints(()))]
+    asked = [(root.name, root.extras) for root in root_requirements(state.proposed(()).constraints)]
     if core.pin is not None:
         asked.append((core.pin.name, core.pin.extras))
     return subset(lock, asked, {})

@@ -7,11 +7,12 @@ from admission import Problem, Reason, Step
 from pm.errors import PmError
 from pm.generations.build import numbers
 from pm.generations.file_faults import Fault
-from pm.generations.records import Record, read_record, read_selected
+from pm.generations.records import Record, read_record
 from pm.generations.verification import Hashes, changed_trees, differences
 from pm.host.interpreter import describe_interpreter
 from pm.operations.plugin_status import drift_of
-from pm.operations.run import OperationRun, Result, plugin_of, standing, tools
+from pm.operations.run import OperationRun, Result
+from pm.operations.selected_generation import selected_record
 from pm.receipts.receipt import Done
 
 SHOWN = 50
@@ -23,7 +24,7 @@ def verify(run: OperationRun) -> Result:
 
     Earlier generations are compared too, and warned of. Raise `PmError` (`no-generation`) if there is no generation.
     """
-    record = selected(run)
+    record = selected_record(run)
     hashes: Hashes = {}
     environment = [_reason(fault) for fault in found(run, record, hashes)]
     _note_others(run, record, hashes)
@@ -60,24 +61,6 @@ _OF_A_PLUGIN = "`hermes plugins install --force` with its source puts the plugin
 
 def _reason(fault: Fault, hint: str = "") -> Reason:
     return Reason(fault.code, fault.message, package=fault.package if not hint else "", hint=hint)
-
-
-def selected(run: OperationRun) -> Record:
-    """Return the selected generation's record, and say in the receipt which it is."""
-    record = read_selected(run.places)
-    if record is None:
-        raise PmError("no-generation", "no generation was made yet", hint="`hermes pm init` makes one")
-    run.know(
-        plugins=tuple(plugin_of(member) for member in record.members),
-        core=record.lock.core,
-        target=record.target,
-        before=record.lock,
-        generation=standing(record),
-        inputs_fingerprint=record.fingerprint,
-        exclude_newer=record.lock.exclude_newer,
-        tools=tools(),
-    )
-    return record
 
 
 def found(run: OperationRun, record: Record, hashes: Hashes | None = None) -> list[Fault]:

@@ -12,24 +12,25 @@ from admission import (
 )
 from pm.errors import PmError
 from pm.generations.records import Member
-from pm.operations.resolution import verdict
+from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
 from pm.receipts.receipt import Done
-from pm.verdict.state import Options, State, observed, with_member
+from pm.verdict.resolve import open_resolver
+from pm.verdict.state import Options, State
 
 
 def why_not(run: OperationRun, text: str, options: Options) -> Result:
-    """Judge everything that is enabled together with somebody who asks for a requirement and nothing else.
+    """Judge everything that is enabled together with a member that asks for one requirement and nothing else.
 
     Raise `PmError` (`invalid-declaration`) for a text that is no requirement.
     """
     requirement = _wanted(text)
-    with observed(run.places, run.context.environ, options, run.context.index_options) as state:
-        run.learn(state)
+    with open_resolver(run.places, run.context.environ, options, run.context.index_options) as resolver:
+        state = resolver.state
+        run.reads(state)
         question = _question(state, requirement)
-        judged = verdict(run, state, with_member(state.members, question), question.key)
-        run.know(plugins=tuple(plugin for plugin in run.operation.plugins if plugin.key != question.key))
-        decision = judged.decision
+        decision = resolve(run, resolver, state.with_member(question), question.key).decision
+        run.leaves_out(question.key)
         if isinstance(decision, Admitted) and _is_there(run, decision):
             return Done("unchanged", decision.lock, warnings=decision.warnings)
         return decision
@@ -47,7 +48,7 @@ def _wanted(text: str) -> Requirement:
 
 
 def _question(state: State, requirement: Requirement) -> Member:
-    """Return somebody who asks for one requirement, which is a gate if it is on the core itself."""
+    """Return a member that asks for one requirement, which is a gate if it is on the core itself."""
     key = requirement.origin.owner.name
     on_core = requirement.name in state.hosted.names
     declaration = Declaration(

@@ -4,11 +4,9 @@ Only what deciding looks at is written: no addresses and digests of files, and u
 a refusal because of files belong those files of the wheels that tell of it, with their checksums.
 """
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from admission import (
     Admitted,
@@ -24,7 +22,7 @@ from admission import (
     decide,
 )
 from admission.gates import root_requirements
-from lockfiles import Artifact, Lock
+from lockfiles import Artifact
 from pm.errors import PmError
 from pm.generations.fault_reasons import refusal_of
 from pm.generations.file_faults import faults_among
@@ -34,39 +32,34 @@ from pm.index.rows import candidate_row, page_of, read_candidate_row, row_of_pag
 from pm.plugins.declaration_cache import declaration_from_json, declaration_to_json
 
 SCHEMA = 1
-_Value = TypeVar("_Value")
 
 
-_Telling = tuple[Mapping[str, WheelContents], frozenset[str]]
-"""What `pm.generations.file_faults.telling_files` returns."""
+class TellingFiles(NamedTuple):
+    """What tells of a set whose requirements hold together that its files do not."""
+
+    contents: Mapping[str, WheelContents]
+    """Distribution → those of its files that collide with others or hide them."""
+    standard_modules: frozenset[str]
 
 
-def evidence_of(question: Question, facts: Facts, telling: Callable[[Lock], _Telling] | None = None) -> str:
-    """Return the question and what deciding it consults of the facts, as JSON without spaces.
+def evidence_of(question: Question, consulted: Facts, telling: TellingFiles | None = None) -> str:
+    """Return a question and the facts that its decision rests on (`decide_noting`), as JSON without spaces.
 
-    `telling` is asked what tells of a set that is refused because of its files.
+    `telling` belongs to a set that is refused because of its files.
     """
-    pages, candidates = _Consulted(facts.pages), _Consulted(facts.candidates)
-    frozen = question._replace(frozen=True)
-    decision = decide(frozen, Facts(pages, candidates))
+    timed = bool(question.constraints.policy.not_after)
     value = {
         "schema": SCHEMA,
-        "question": _question_row(frozen),
-        "pages": {
-            name: _page_row(facts.pages[name], timed=bool(question.constraints.policy.not_after))
-            for name in sorted(pages.seen)
-            if name in facts.pages
-        },
+        "question": _question_row(question),
+        "pages": {name: _page_row(page, timed=timed) for name, page in sorted(consulted.pages.items())},
         "candidates": {
-            name: {version: _candidate_row(candidate) for version, candidate in facts.candidates[name].items()}
-            for name in sorted(candidates.seen)
-            if name in facts.candidates
+            name: {version: _candidate_row(candidate) for version, candidate in versions.items()}
+            for name, versions in sorted(consulted.candidates.items())
         },
     }
-    if telling is not None and isinstance(decision, Admitted):
-        contents, standard = telling(decision.lock)
-        files = {name: dict(held.files) for name, held in contents.items()}
-        value["files"] = {"distributions": files, "standard_modules": sorted(standard)}
+    if telling is not None:
+        files = {name: dict(held.files) for name, held in telling.contents.items()}
+        value["files"] = {"distributions": files, "standard_modules": sorted(telling.standard_modules)}
     return json.dumps(value, separators=(",", ":"), sort_keys=True)
 
 
@@ -119,29 +112,6 @@ def _of_this_schema(value: dict[str, Any]) -> dict[str, Any]:
     if value["schema"] != SCHEMA:
         raise ValueError(f"it has the schema {value['schema']}, this version reads {SCHEMA}")
     return value
-
-
-class _Consulted(Mapping[str, _Value]):
-    """A mapping that notes which names were asked for, whether they were there or not."""
-
-    def __init__(self, inner: Mapping[str, _Value]) -> None:
-        self._inner = inner
-        self.seen: set[str] = set()
-
-    def __getitem__(self, key: str) -> _Value:
-        self.seen.add(key)
-        return self._inner[key]
-
-    def __contains__(self, key: object) -> bool:
-        if isinstance(key, str):
-            self.seen.add(key)
-        return key in self._inner
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._inner)
-
-    def __len__(self) -> int:
-        return len(self._inner)
 
 
 # -- rows

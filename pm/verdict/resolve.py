@@ -1,17 +1,21 @@
 """Ask for a decision until the facts suffice: the one place where deciding and fetching meet."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
-from admission import Admitted, Need, Notice, Problem, Question, Refused, Undecided, decide
+from admission import NOTHING_KNOWN, Admitted, Facts, Need, Notice, Problem, Question, Refused, Undecided
 from admission.gates import root_requirements
-from lockfiles import environment_marker
+from lockfiles import Lock, environment_marker
 from pm.errors import PmError
+from pm.generations.admitted import was_decided_on
 from pm.generations.fault_reasons import refusal_of, warning_of
 from pm.generations.file_faults import faults_of
 from pm.generations.records import Member
-from pm.index import IndexClient
-from pm.verdict.state import State
+from pm.index import IndexClient, IndexOptions
+from pm.places import Places
+from pm.verdict.consulted import decide_noting
+from pm.verdict.state import Options, Proposal, State, read_state
 
 PROOF_ROUNDS = 4
 """How often facts are fetched that would only make a refusal's explanation better."""
@@ -19,99 +23,151 @@ PROOF_ROUNDS = 4
 _SHOWN = 5
 
 
-class Verdict(NamedTuple):
-    """A verdict, and whom it is about."""
+class Answer(NamedTuple):
+    """What came of one question."""
 
     decision: Admitted | Refused | Undecided
-    members: tuple[Member, ...]
-    """Of the union that was judged."""
+    consulted: Facts = NOTHING_KNOWN
+    """What the decision rests on."""
+    lock: Lock | None = None
+    """What the requirements alone admit; `None` where they do not. The files may still be refused."""
     notes: tuple[Problem, ...] = ()
 
 
-def judge(state: State, members: Sequence[Member], candidate: str = "", asked: Collection[str] = ()) -> Verdict:
-    """Decide whether the core and these members hold together, and fetch what must be known for that.
+class Verdict(NamedTuple):
+    """An answer, and what it is about."""
 
-    Somebody whom a config enables and nobody ever admitted is judged along; but where that one stands in the way of
-    others, they are judged without it, and a note says so: the candidate and those that are `asked` about stay. Raise
-    `PmError` for an index that does not cooperate.
-    """
-    judged = _judge(state, members, candidate)
-    if not isinstance(judged.decision, Refused):
-        return judged
-    staying = tuple(m for m in members if m.key == candidate or m.key in asked or state.was_admitted(m))
-    if len(staying) == len(members) or (not candidate and not staying):
-        return judged
-    again = _judge(state, staying, candidate)
-    if not isinstance(again.decision, Admitted):
-        # without the others it is refused as well, and this is the shorter explanation
-        return again if isinstance(again.decision, Refused) else judged
-    left_out = (member for member in members if member not in staying)
-    return again._replace(notes=(*again.notes, *(_not_admitted(member) for member in left_out)))
+    answer: Answer
+    proposal: Proposal
+    """What was judged in the end."""
+    candidate: str = ""
+    """Key of the plugin that was judged; empty for the whole union."""
+    notes: tuple[Problem, ...] = ()
+
+    @property
+    def decision(self) -> Admitted | Refused | Undecided:
+        return self.answer.decision
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        return self.proposal.members
 
 
-def question_of(state: State, members: Sequence[Member], candidate: str) -> Question:
+@contextmanager
+def open_resolver(
+    places: Places, environ: Mapping[str, str], options: Options, index_options: IndexOptions | None = None
+) -> Iterator["Resolver"]:
+    """Read what an operation starts from, and give what answers about it; raise `PmError` as `read_state` does."""
+    with read_state(places, environ, options, index_options) as (state, index):
+        yield Resolver(state, index)
+
+
+class Resolver:
+    """Answers what can be installed from one state: it holds the package index open, and what that said so far."""
+
+    def __init__(self, state: State, index: IndexClient) -> None:
+        self.state = state
+        self.index = index
+
+    def resolve(self, proposal: Proposal, candidate: str = "", asked: Collection[str] = ()) -> Verdict:
+        """Decide whether the core and these members hold together, and fetch what must be known for that.
+
+        A plugin that a config enables and no generation ever had is judged along; but where it stands in the way of
+        others, they are judged without it, and a note says so: the candidate and those that are `asked` about stay.
+        Raise `PmError` for an index that does not cooperate.
+        """
+        verdict = self._verdict(proposal, candidate)
+        if not isinstance(verdict.decision, Refused):
+            return verdict
+        members, recorded = proposal.members, self.state.recorded
+        staying = tuple(
+            member
+            for member in members
+            if member.key == candidate or member.key in asked or was_decided_on(recorded, member.key, member.digest)
+        )
+        if len(staying) == len(members) or (not candidate and not staying):
+            return verdict
+        again = self._verdict(self.state.proposed(staying), candidate)
+        if not isinstance(again.decision, Admitted):
+            # without the others it is refused as well, and this is the shorter explanation
+            return again if isinstance(again.decision, Refused) else verdict
+        left_out = (member for member in members if member not in staying)
+        return again._replace(notes=(*again.notes, *(_not_admitted(member) for member in left_out)))
+
+    def _verdict(self, proposal: Proposal, candidate: str) -> Verdict:
+        answer = self.answer(question_of(self.state, proposal, candidate))
+        return Verdict(answer, proposal, candidate, answer.notes)
+
+    def answer(self, question: Question) -> Answer:
+        """Return the whole verdict on a question, that on its files too, and what it warns of.
+
+        Raise `PmError` for an index that does not cooperate, and for a refusal that offline rests on too little.
+        """
+        decision, consulted = settled(self.index, question)
+        if isinstance(decision, Refused):
+            self._raise_unknown()
+        if not isinstance(decision, Admitted):
+            return Answer(decision, consulted)
+        environment = dict(self.state.interpreter.target.environment)
+        lock = decision.lock._replace(environment=environment_marker(environment))
+        told, notes = self._with_files(decision._replace(lock=lock), question)
+        return Answer(told, consulted, lock, notes)
+
+    def _raise_unknown(self) -> None:
+        """Raise where a refusal would rest on folders alone, or on folders of which one is not there."""
+        if self.index.partial:
+            names = _listed(self.index.partial)
+            raise PmError(
+                "offline",
+                f"without an index only the folders' files of {names} are known, not enough to refuse anything",
+                hint="ask once without `--offline`",
+            )
+        if self.index.unlisted is not None and self.state.settings.find_links:
+            raise self.index.unlisted
+
+    def _with_files(self, admitted: Admitted, question: Question) -> tuple[Admitted | Refused, tuple[Problem, ...]]:
+        """Refuse a set whose requirements hold together and whose files do not: one overwrites or hides another."""
+        state, lock = self.state, admitted.lock
+        foreseen = faults_of(lock, self.index, interpreter=state.interpreter, places=state.places)
+        broken = [fault for fault in foreseen.faults if fault.code == "build-failed"]
+        if broken:
+            raise PmError(broken[0].code, broken[0].message)
+        notes = [warning_of(fault) for fault in foreseen.faults if fault.harmless]
+        if foreseen.unknown:
+            message = f"which files {_listed(foreseen.unknown)} would bring is not known offline; a build finds out"
+            notes.append(Problem("contents-unknown", message))
+        refused = refusal_of(foreseen.faults, lock, root_requirements(question.constraints))
+        return (refused if refused is not None else admitted), tuple(notes)
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Return what the sources and the index have to say."""
+        error = self.index.unlisted
+        # pip goes on without a folder of its configuration that is not there, and so do we
+        missing = (Notice("find-links-unused", error.message),) if error is not None else ()
+        return (*self.state.sources.warnings, *self.index.warnings, *missing)
+
+
+def question_of(state: State, proposal: Proposal, candidate: str) -> Question:
     """Return what `decide` is asked about a union."""
     options = state.options
-    question = Question(state.constraints(members), candidate=candidate, pins=state.pins)
+    question = Question(proposal.constraints, candidate=candidate, pins=state.pins)
     return question._replace(budget=options.budget) if options.budget else question
 
 
-def answered(state: State, question: Question) -> tuple[Admitted | Refused | Undecided, list[Problem]]:
-    """Return the whole verdict on a question, that on its files too, and what it warns of.
-
-    Raise `PmError` for an index that does not cooperate, and for a refusal that nobody could give offline.
-    """
-    decision = settled(state.client, question)
-    if isinstance(decision, Refused) and state.client.partial:
-        names = _listed(state.client.partial)
-        raise PmError(
-            "offline",
-            f"without an index only the folders' files of {names} are known, which is not enough to refuse anything",
-            hint="ask once without `--offline`",
-        )
-    error = state.client.unlisted
-    if isinstance(decision, Refused) and error is not None and state.settings.find_links:
-        raise error
-    if not isinstance(decision, Admitted):
-        return decision, []
-    environment = dict(state.interpreter.target.environment)
-    lock = decision.lock._replace(environment=environment_marker(environment))
-    return _with_files(state, decision._replace(lock=lock), question)
-
-
-def _judge(state: State, members: Sequence[Member], candidate: str) -> Verdict:
-    decision, notes = answered(state, question_of(state, members, candidate))
-    return Verdict(decision, tuple(members), tuple(notes))
-
-
-def _with_files(state: State, admitted: Admitted, question: Question) -> tuple[Admitted | Refused, list[Problem]]:
-    """Refuse a set whose requirements hold together, and whose files do not: one would overwrite or hide another."""
-    foreseen = faults_of(admitted.lock, state.client, interpreter=state.interpreter, places=state.places)
-    broken = [fault for fault in foreseen.faults if fault.code == "build-failed"]
-    if broken:
-        raise PmError(broken[0].code, broken[0].message)
-    notes = [warning_of(fault) for fault in foreseen.faults if fault.harmless]
-    if foreseen.unknown:
-        message = f"which files {_listed(foreseen.unknown)} would bring is not known offline; a build finds out"
-        notes.append(Problem("contents-unknown", message))
-    refused = refusal_of(foreseen.faults, admitted.lock, root_requirements(question.constraints))
-    return (refused if refused is not None else admitted), notes
-
-
-def settled(client: IndexClient, question: Question) -> Admitted | Refused | Undecided:
-    """Decide a question on the facts of an index, which is asked until they suffice."""
+def settled(index: IndexClient, question: Question) -> tuple[Admitted | Refused | Undecided, Facts]:
+    """Decide a question on the facts of an index, which is asked until they suffice; return what was consulted too."""
     proof_rounds = 0
     while True:
-        decision = decide(question, client.facts)
+        decision, consulted = decide_noting(question, index.facts)
         if isinstance(decision, Need):
             if decision.purpose == "proof":
                 proof_rounds += 1
                 if proof_rounds > PROOF_ROUNDS:
                     question = question._replace(frozen=True)
                     continue
-            client.fetch(decision, question)
-        elif not client.refresh():
-            return decision
+            index.fetch(decision, question)
+        elif not index.refresh():
+            return decision, consulted
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -124,11 +180,3 @@ def _not_admitted(member: Member) -> Problem:
     return Problem(
         "not-admitted", message, key="plugins.enabled", hint=f"`hermes plugins enable {member.key}` says why"
     )
-
-
-def notices(state: State) -> tuple[Notice, ...]:
-    """Return what the sources and the index have to say."""
-    error = state.client.unlisted
-    # pip goes on without a folder of its configuration that is not there, and so do we
-    missing = (Notice("find-links-unused", error.message),) if error is not None else ()
-    return (*state.sources.warnings, *state.client.warnings, *missing)

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from admission import ConstraintSet, Notice, Policy, Problem, UnionMember, canonical_name, declaration_digest
-from pm.config.profiles import Enabled, Profile, enabled_plugins, read_profiles
+from pm.config.profiles import Enabled, Profile, read_profiles
 from pm.config.settings import Settings
 from pm.errors import PmError
+from pm.generations.inventory import Surroundings, reading_rules, take_inventory
 from pm.generations.records import Member, Record, read_selected
 from pm.host.core import CoreNeedsPython, HostedCore, core_names, find_core
 from pm.host.cutoff import instant_of
@@ -19,7 +20,7 @@ from pm.index.package_sources import Sources, find_sources, index_address
 from pm.names import canonical_key, same_key
 from pm.places import Places
 from pm.plugins.declaration_cache import Rules, read_declaration_cached
-from pm.plugins.discovery import Found, find_plugins
+from pm.plugins.discovery import Found
 
 NOTHING: Mapping[str, Any] = {}
 
@@ -76,12 +77,10 @@ class State(NamedTuple):
     hosted: HostedCore
     interpreter: Interpreter
     sources: Sources
-    client: IndexClient
-    """Of the package indexes and folders."""
     rules: Rules
     policy: Policy
-    members: tuple[Member, ...]
-    """The union: every enabled plugin of every profile, once for each folder, sorted by key."""
+    union: "Proposal"
+    """Every enabled plugin of every profile."""
     unfit: tuple[Unfit, ...]
     notes: tuple[Problem, ...]
     """What is odd about configs and profiles, and stops nothing."""
@@ -96,21 +95,51 @@ class State(NamedTuple):
         """The versions of the selected lock, kept wherever they fit."""
         return self.record.lock.versions() if self.record is not None else {}
 
-    def constraints(self, members: Sequence[Member]) -> ConstraintSet:
-        """Return the union of the core and these members."""
-        return ConstraintSet(self.hosted.core, union_of(members), self.interpreter.target, self.policy)
+    @property
+    def recorded(self) -> tuple[Member, ...]:
+        """The members of the selected generation."""
+        return self.record.members if self.record is not None else ()
 
-    def was_admitted(self, member: Member) -> bool:
-        """Return whether the selected generation was made with what a plugin asks for now, in whatever profile."""
-        recorded = self.record.members if self.record is not None else ()
-        return any(same_key(old.key, member.key) and old.digest == member.digest for old in recorded)
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """The members of the union: once for each folder, sorted by key."""
+        return self.union.members
+
+    @property
+    def python(self) -> str:
+        """`pm.python`, as the operator says it for this operation or as it is set."""
+        return self.settings.python if self.options.python is None else self.options.python
+
+    def proposed(self, members: Iterable[Member]) -> "Proposal":
+        """Return the union of the core and these members."""
+        return proposal(members, self.hosted, self.interpreter, self.policy)
+
+    def with_member(self, member: Member) -> "Proposal":
+        """Return the union with a plugin in the profiles that it names."""
+        return self.proposed(with_member(self.members, member))
+
+
+class Proposal(NamedTuple):
+    """A union as it is put to be decided: joined, and its fingerprint taken, once."""
+
+    members: tuple[Member, ...]
+    constraints: ConstraintSet
+    fingerprint: str
+    """Of the constraints."""
+
+
+def proposal(members: Iterable[Member], hosted: HostedCore, interpreter: Interpreter, policy: Policy) -> Proposal:
+    """Return the union of a core and members."""
+    together = tuple(members)
+    constraints = ConstraintSet(hosted.core, union_of(together), interpreter.target, policy)
+    return Proposal(together, constraints, constraints.fingerprint)
 
 
 @contextmanager
-def observed(
+def read_state(
     places: Places, environ: Mapping[str, str], options: Options, index_options: IndexOptions | None = None
-) -> Iterator[State]:
-    """Read the situation, and close what it holds open afterwards.
+) -> Iterator[tuple[State, IndexClient]]:
+    """Read what an operation starts from, and open the index; it is closed afterwards.
 
     Raise `PmError` for a config of this profile or of the root that cannot be read, a core that is not found, an
     interpreter that is missing, and for everything that can go wrong with an index.
@@ -131,10 +160,12 @@ def observed(
     interpreter, hosted, index = _host(places, core_setting, python, _Means(sources, index_options, record))
     try:
         policy = _policy(settings, record, options, sources)
-        rules = Rules(core_names(core_setting) | hosted.names, policy.allow_direct_urls, read_cache)
-        inhabited = tuple(_inhabited(profile, hosted, environ, (rules, options.project)) for profile in profiles)
+        consents = {"allow_direct_urls": policy.allow_direct_urls}
+        rules = reading_rules(places, settings, core_names(core_setting) | hosted.names, consents)
+        surroundings = Surroundings(hosted.bundled, rules, environ, options.project)
+        inhabited = tuple(_inhabited(profile, surroundings) for profile in profiles)
         members, unfit, notes = _union(inhabited, record, rules)
-        yield State(
+        state = State(
             places=places,
             options=options,
             settings=settings,
@@ -143,13 +174,13 @@ def observed(
             hosted=hosted,
             interpreter=interpreter,
             sources=sources,
-            client=index,
             rules=rules,
             policy=policy,
-            members=members,
+            union=proposal(members, hosted, interpreter, policy),
             unfit=unfit,
             notes=(*lost, *(note for profile in profiles for note in profile.notes), *notes),
         )
+        yield state, index
     finally:
         index.close()
 
@@ -354,14 +385,10 @@ def _admits(hosted: HostedCore, interpreter: Interpreter) -> bool:
 # -- the union
 
 
-def _inhabited(
-    profile: Profile, hosted: HostedCore, environ: Mapping[str, str], reading: tuple[Rules, Path | None]
-) -> ProfilePlugins:
+def _inhabited(profile: Profile, surroundings: Surroundings) -> ProfilePlugins:
     if profile.selection is None:
         return ProfilePlugins(profile, (), Enabled((), ()))
-    rules, project = reading
-    found = find_plugins(profile.home, hosted.bundled, environ, rules, project=project)
-    return ProfilePlugins(profile, found, enabled_plugins(profile.selection, found))
+    return ProfilePlugins(profile, *take_inventory(profile.home, profile.selection, surroundings))
 
 
 def _union(

@@ -9,31 +9,30 @@ from functools import cache
 from admission import Admitted, Core, Question, Refused, Step
 from admission.ways_out import ways_out
 from pm.errors import PmError
-from pm.generations.records import Member
 from pm.host.core import newer_cores
-from pm.verdict.resolve import answered, question_of
-from pm.verdict.state import State
+from pm.verdict.resolve import Resolver, Verdict, question_of
 
 NEWEST_CORES = 3
 _ROUNDS = 2_000
 """For one step: the time for all of them is only looked at between two."""
 
 
-def with_steps(state: State, members: Sequence[Member], candidate: str, refused: Refused) -> Refused:
+def with_steps(resolver: Resolver, verdict: Verdict, refused: Refused) -> Refused:
     """Return a refusal with the steps that were confirmed, and those that nobody could answer as suggestions.
 
     What was refuted is not shown. When the time for steps is over, what was not tried yet stays a suggestion.
     """
+    state, members = resolver.state, verdict.members
     until = time.monotonic() + state.options.steps_seconds
 
     def ask(question: Question) -> Admitted | Refused | str:
-        return _asked(state, question, until)
+        return _asked(resolver, question, until)
 
     @cache
     def cores() -> Sequence[Core]:
-        return _cores(state, until)
+        return _cores(resolver, until)
 
-    question = question_of(state, members, candidate)
+    question = question_of(state, verdict.proposal, verdict.candidate)
     record = state.record
     before = record.lock if record is not None else None
     # a question is what is asked for, and the files of a plugin of the core's lie in its wheel
@@ -44,11 +43,12 @@ def with_steps(state: State, members: Sequence[Member], candidate: str, refused:
     return refused._replace(steps=(*steps, *refused.steps))
 
 
-def _asked(state: State, question: Question, until: float) -> Admitted | Refused | str:
+def _asked(resolver: Resolver, question: Question, until: float) -> Admitted | Refused | str:
     if time.monotonic() > until:
         return "it is tried: the time for steps was over (`--steps-budget`)"
     try:
-        decision, _ = answered(state, question._replace(frozen=True, budget=min(question.budget, _ROUNDS)))
+        asked = question._replace(frozen=True, budget=min(question.budget, _ROUNDS))
+        decision = resolver.answer(asked).decision
     except PmError as error:
         return f"the index answers: {error.message}"
     return (
@@ -58,12 +58,13 @@ def _asked(state: State, question: Question, until: float) -> Admitted | Refused
     )
 
 
-def _cores(state: State, until: float) -> Sequence[Core]:
+def _cores(resolver: Resolver, until: float) -> Sequence[Core]:
     """Return the newest newer releases of the core, if they can be known."""
-    if state.hosted.kind != "release" or time.monotonic() > until:
+    hosted = resolver.state.hosted
+    if hosted.kind != "release" or time.monotonic() > until:
         return ()
     try:
-        return newer_cores(state.hosted, state.client, NEWEST_CORES)
+        return newer_cores(hosted, resolver.index, NEWEST_CORES)
     except PmError:  # what cannot be known now is not proposed
         return ()
 

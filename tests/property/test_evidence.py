@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admission import Admitted, Decision, Facts, Policy, Question, Refused, decide
+from fixtures.evidence import evidence
 from fixtures.worlds import any_world, some_pins
 from pm.errors import PmError
-from pm.verdict.evidence import evidence_of, read_evidence
+from pm.verdict.evidence import read_evidence
 
 _SEEDS = st.integers(0, 2**32)
 _POLICIES = st.sampled_from(["default", "direct-opt-in"])
@@ -40,7 +41,7 @@ def _in_quarantine(question: Question, facts: Facts, days: list[str]) -> tuple[Q
 def test_it_is_the_same_verdict(seed: int, policy: str) -> None:
     world = any_world(seed)
     question = world.question(policy=Policy(prerelease=policy), pins=some_pins(world, seed))
-    again = decide(*read_evidence(evidence_of(question, world.facts)))
+    again = decide(*read_evidence(evidence(question, world.facts)))
     assert _said(again) == _said(decide(question, world.facts))
 
 
@@ -48,22 +49,22 @@ def test_it_is_the_same_verdict(seed: int, policy: str) -> None:
 def test_it_is_the_same_verdict_under_a_quarantine(seed: int, days: list[str]) -> None:
     world = any_world(seed)
     question, facts = _in_quarantine(world.question(pins=some_pins(world, seed)), world.facts, days)
-    again = decide(*read_evidence(evidence_of(question, facts)))
+    again = decide(*read_evidence(evidence(question, facts)))
     assert _said(again) == _said(decide(question, facts))
 
 
 @given(_SEEDS)
 def test_evidence_of_evidence_is_the_same_text(seed: int) -> None:
     world = any_world(seed)
-    text = evidence_of(world.question(), world.facts)
-    assert evidence_of(*read_evidence(text)) == text
+    text = evidence(world.question(), world.facts)
+    assert evidence(*read_evidence(text)) == text
 
 
 @given(_SEEDS)
 def test_a_refusal_needs_no_more_than_its_evidence_to_be_refused_again(seed: int) -> None:
     world = any_world(seed)
     decision = decide(world.question(), world.facts)
-    question, facts = read_evidence(evidence_of(world.question(), world.facts))
+    question, facts = read_evidence(evidence(world.question(), world.facts))
     assert isinstance(decide(question, facts), Refused) == isinstance(decision, Refused)
     assert facts.pages.keys() <= world.facts.pages.keys()
 
@@ -86,6 +87,6 @@ def _damaged(value: Any, path: list[int], wrong: object) -> Any:  # noqa: ANN401
 )
 def test_damaged_evidence_is_invalid_or_can_be_decided(seed: int, path: list[int], wrong: object) -> None:
     world = any_world(seed)
-    value = json.loads(evidence_of(world.question(), world.facts))
+    value = json.loads(evidence(world.question(), world.facts))
     with suppress(PmError):
         decide(*read_evidence(json.dumps(_damaged(value, path, wrong))))

@@ -11,7 +11,7 @@ from admission import Admitted, Policy, Refused, decide
 from fixtures.ways_out import steps_of
 from fixtures.worlds import any_world, some_pins
 from lockfiles.pylock import dumps
-from pm.verdict.evidence import evidence_of
+from fixtures.evidence import evidence
 
 for seed in range(240):
     world = any_world(seed)
@@ -20,7 +20,7 @@ for seed in range(240):
     decision = decide(question, world.facts)
     print(dumps(decision.lock) if isinstance(decision, Admitted) else decision)
     print(steps_of(question, world.facts) if isinstance(decision, Refused) else decision.warnings)
-    print(evidence_of(question, world.facts))
+    print(evidence(question, world.facts))
 """
 
 

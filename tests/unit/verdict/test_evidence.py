@@ -21,11 +21,12 @@ from admission import (
     decide,
     parse_requirement,
 )
+from fixtures.evidence import evidence
 from fixtures.worlds import World, candidate, page
 from lockfiles import Artifact, Pin
 from lockfiles.pylock import text_digest
 from pm.errors import PmError
-from pm.verdict.evidence import evidence_of, read_evidence
+from pm.verdict.evidence import read_evidence
 
 CORE = Origin(Owner("core", "demo-core"), "METADATA")
 WEB = Origin(Owner("core-extra", "web"), "METADATA")
@@ -60,7 +61,7 @@ def question(*texts: str, policy: Policy | None = None) -> Question:
 
 
 def again(asked: Question, facts: Facts = FACTS) -> Decision:
-    return decide(*read_evidence(evidence_of(asked, facts)))
+    return decide(*read_evidence(evidence(asked, facts)))
 
 
 def refusal(asked: Question) -> tuple[Refused, Decision]:
@@ -104,7 +105,7 @@ def test_all_that_a_core_says_is_kept() -> None:
     )
     asked = question("b")
     asked = asked._replace(constraints=asked.constraints._replace(core=core), pins={"b": "1.0"}, budget=77)
-    repeated, _ = read_evidence(evidence_of(asked, FACTS))
+    repeated, _ = read_evidence(evidence(asked, FACTS))
     assert repeated == asked._replace(frozen=True)
 
 
@@ -131,12 +132,12 @@ def test_all_that_members_and_the_operator_say_is_kept() -> None:
     asked = question("b", policy=policy)
     members = (UnionMember(declaration, ("default", "work"), "sha256:1"), *asked.constraints.members)
     asked = asked._replace(constraints=asked.constraints._replace(members=members))
-    repeated, _ = read_evidence(evidence_of(asked, FACTS))
+    repeated, _ = read_evidence(evidence(asked, FACTS))
     assert repeated == asked._replace(frozen=True)
 
 
 def test_only_what_was_looked_at_is_written_and_no_file_of_an_index() -> None:
-    text = evidence_of(question("b"), FACTS)
+    text = evidence(question("b"), FACTS)
     value = json.loads(text)
     assert (list(value["pages"]), list(value["candidates"])) == (["b"], ["b"])
     assert "127.0.0.1" not in text
@@ -150,7 +151,7 @@ def test_times_of_uploads_are_written_only_where_they_decide() -> None:
     repeated = again(question("b", policy=policy), facts)
     assert isinstance(repeated, Admitted)
     assert repeated.lock.versions() == {"b": "1.0"}
-    assert "2026" not in evidence_of(question("b"), facts)
+    assert "2026" not in evidence(question("b"), facts)
 
 
 @pytest.mark.parametrize(
@@ -185,12 +186,12 @@ def test_any_other_text_is_invalid_evidence(text: str) -> None:
     ],
 )
 def test_damaged_files_are_invalid_evidence(files: object) -> None:
-    value = json.loads(evidence_of(question("b"), FACTS))
+    value = json.loads(evidence(question("b"), FACTS))
     with pytest.raises(PmError) as caught:
         read_evidence(json.dumps(value | {"files": files}))
     assert caught.value.code == "invalid-evidence"
 
 
 def test_a_digest_tells_another_text() -> None:
-    text = evidence_of(question("b"), FACTS)
+    text = evidence(question("b"), FACTS)
     assert text_digest(text) != text_digest(f"{text} ")
