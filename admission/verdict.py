@@ -5,6 +5,7 @@ decision agrees; what neither can show within the budget is `Undecided`, never a
 """
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 from admission.assignment import Assignment, reachable
@@ -28,6 +29,8 @@ class Solved(NamedTuple):
     chosen: Assignment
     search: str
     """`found`, or `complete` when only the complete decision found it."""
+    extras: Mapping[str, AbstractSet[str]]
+    """Package → extras that the roots reach: that there are any is the check that every solution passes."""
 
 
 class Impossible(NamedTuple):
@@ -56,11 +59,7 @@ def decide(question: Question, facts: Facts) -> Decision:
         return refuse(question, universe, answer.verdict, search=answer.search)
     if not isinstance(answer, Solved):
         return answer
-    extras = reachable(universe, universe.roots, answer.chosen)
-    if extras is None:
-        message = "a verified assignment does not hold"
-        raise AssertionError(message)
-    lock = lock_of(question, universe, answer.chosen, extras)
+    lock = lock_of(question, universe, answer.chosen, answer.extras)
     from admission.notices import notices
 
     return Admitted(lock, notices(question, universe, answer.chosen), answer.search)
@@ -69,7 +68,15 @@ def decide(question: Question, facts: Facts) -> Decision:
 def _verified(universe: Universe, likely: Mapping[str, int]) -> Solved | None:
     """Return the likely assignment if every demand holds in it: then there is nothing to search for."""
     reached = reachable(universe, universe.roots, likely) if likely else None
-    return Solved({name: likely[name] for name in sorted(reached)}, "found") if reached is not None else None
+    return Solved({name: likely[name] for name in sorted(reached)}, "found", reached) if reached is not None else None
+
+
+def _solved(universe: Universe, chosen: Assignment, search: str) -> Solved:
+    extras = reachable(universe, universe.roots, chosen)
+    if extras is None:
+        message = "a verified assignment does not hold"
+        raise AssertionError(message)
+    return Solved(chosen, search, extras)
 
 
 def solve(universe: Universe, budget: int) -> Solved | Impossible | Need | Undecided:
@@ -84,7 +91,7 @@ def solve(universe: Universe, budget: int) -> Solved | Impossible | Need | Undec
         need = Need(pages, with_neighbours(universe, unknown.candidates))
         searched = Searched("unfinished", {}, 0)
     if searched.outcome == "found":
-        return Solved(searched.chosen, "found")
+        return _solved(universe, searched.chosen, "found")
     from admission.complete import decide_completely
 
     verdict = decide_completely(universe, universe.roots, budget)
@@ -96,7 +103,7 @@ def solve(universe: Universe, budget: int) -> Solved | Impossible | Need | Undec
     if verdict.outcome == "unknown":
         return Need(verdict.pages, with_neighbours(universe, verdict.unknown))
     if verdict.outcome == "found":
-        return Solved(verdict.chosen, "complete")
+        return _solved(universe, verdict.chosen, "complete")
     return Undecided(
         "resolution-budget",
         f"neither a solution nor a contradiction was found in {budget} rounds",

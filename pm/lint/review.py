@@ -3,6 +3,7 @@
 import ast
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,7 +61,6 @@ class Review:
         self._declaration = declaration
         self._source = PythonFile(folder)
         self._entry_points = tuple(_entry_points(folder))
-        self._manifest_file, self._manifest = _manifest(folder)
 
     def findings(self) -> tuple[Problem, ...]:
         """Return everything that the files alone tell, sorted by file and line."""
@@ -78,6 +78,11 @@ class Review:
         """Return what is imported and not brought by a set, and which files could not be read for it."""
         found = undeclared_in(self._source, self._loaded(), provided.modules)
         return (*(_undeclared(item, provided) for item in found.undeclared), *found.unread)
+
+    @cached_property
+    def _manifest(self) -> tuple[str, MappingNode | None]:
+        # what is imported is asked of every plugin that is admitted, and needs no manifest
+        return _manifest(self._folder)
 
     # -- what a host loads
 
@@ -136,21 +141,23 @@ class Review:
                     yield _single_module(entry, name)
 
     def _hooks(self) -> Iterator[Problem]:
-        if self._manifest is not None:
+        file, manifest = self._manifest
+        if manifest is not None:
             starts = SOURCE_FILE in self._source.files or any(self._entry_files())
             loaded = self._loaded() if starts else ()
-            yield from hook_findings(self._manifest, self._manifest_file, self._source, loaded)
+            yield from hook_findings(manifest, file, self._source, loaded)
 
     def _external(self) -> Iterator[Problem]:
         key = "external_dependencies"
-        node = given(self._manifest, key) if self._manifest is not None else None
+        file, manifest = self._manifest
+        node = given(manifest, key) if manifest is not None else None
         for position, item in enumerate(node.items if isinstance(node, ListNode) else ()):
             if isinstance(item, MappingNode):
                 name, check = (given(item, part) for part in ("name", "check"))
                 named = shown(redact(name.text)) if isinstance(name, ScalarNode) else f"`{key}[{position}]`"
                 message = f"{named} is not a Python package: nobody looked whether it is there"
                 message += ", and its `check` was not run" if check is not None else ""
-                place = (self._manifest_file, item.line, item.column, f"{key}[{position}]")
+                place = (file, item.line, item.column, f"{key}[{position}]")
                 yield Problem("external-unchecked", message, *place)
 
 

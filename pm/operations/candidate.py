@@ -22,6 +22,7 @@ from pm.verdict.state import State, member_of
 class CandidatePlugin(NamedTuple):
     """The plugin that is judged."""
 
+    key: str
     found: Found
     """As it will be found in its place."""
     staged: Staged
@@ -32,10 +33,6 @@ class CandidatePlugin(NamedTuple):
     """As a member of the union, for the profile that the operation is about."""
     in_the_way: str = ""
     """What lies in its place or around it and cannot make room; empty if nothing does."""
-
-    @property
-    def key(self) -> str:
-        return self.found.key
 
 
 def announced_source(run: OperationRun, taken: Staged, state: State) -> CandidatePlugin:
@@ -65,7 +62,7 @@ def _candidate(taken: Staged, state: State) -> CandidatePlugin:
     found = next(copy for copy in ranked([*others, new]) if copy.folder == place and copy.source == "user")
     member = member_of(found, (state.places.profile,))
     in_the_way = "" if old is not None else _in_the_way(place, state.here.found)
-    return CandidatePlugin(found, taken, place, old, member, in_the_way)
+    return CandidatePlugin(key, found, taken, place, old, member, in_the_way)
 
 
 def _in_the_way(place: Path, found: Iterable[Found]) -> str:

@@ -119,7 +119,7 @@ def _readiness(run: OperationRun, resolver: Resolver) -> Result:
     verdict = resolve(run, resolver, state.union)
     if not isinstance(verdict.decision, Admitted):
         return verdict.decision
-    return _selected_or_not(state, verdict.decision, verdict.members)
+    return _selected_or_not(state, verdict.decision, verdict.proposal.members)
 
 
 def _selected_or_not(state: State, decision: Admitted, members: Sequence[Member]) -> Done:

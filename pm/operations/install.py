@@ -118,7 +118,7 @@ class _Installation:
         folder, lock = candidate.staged.folder, verdict.decision.lock
         note_imports(run, self._resolver, candidate.found, folder=folder, lock=lock)
         with self._placing() as (digest, replacements):
-            names = own_names(candidate.found, _found_after(candidate, state))
+            names = own_names(candidate.found, tuple(_found_after(candidate, state)))
             edits = Edits(
                 {state.places.home: (Enable(candidate.key, names),)},
                 trees=replacements,

@@ -50,7 +50,7 @@ def realise(
         return prepared
     state = resolver.state
     with run.phase("commit"):
-        members = tuple(_completed(member, run, trees or {}) for member in verdict.members)
+        members = tuple(_completed(member, run, trees or {}) for member in verdict.proposal.members)
         contents = contents_of(state, decision.lock, verdict.proposal._replace(members=members))
         edits = edits._replace(flush=_name_more_trees(members, state.record))
         record = select(run.places, prepared, contents, edits, operation=run.mark)

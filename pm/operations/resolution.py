@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from admission import Admitted, Problem, Refused
 from pm.generations.fault_reasons import FILE_CODES
 from pm.operations.run import OperationRun
-from pm.verdict.resolve import Answer, Resolver, Verdict, question_of
+from pm.verdict.resolve import Resolver, Verdict, question_of
 from pm.verdict.state import Proposal, State
 
 
@@ -28,7 +28,7 @@ def resolve(
 
         with run.phase("steps", "trying ways out"):
             refused = with_steps(resolver, verdict, verdict.decision)
-        verdict = verdict._replace(answer=verdict.answer._replace(decision=refused))
+        verdict = verdict._replace(decision=refused)
     for notice in resolver.notices():
         run.notice(notice)
     for replaced in _replaced(resolver.state, verdict):
@@ -42,7 +42,7 @@ def recorded_or_resolved(run: OperationRun, resolver: Resolver, proposal: Propos
     if record is None or record.fingerprint != proposal.fingerprint:
         return resolve(run, resolver, proposal, candidate)
     run.decides_on(proposal)
-    return Verdict(Answer(Admitted(record.lock)), proposal, candidate)
+    return Verdict(Admitted(record.lock), proposal, candidate)
 
 
 def _replaced(state: State, verdict: Verdict) -> Iterator[Problem]:
@@ -65,10 +65,10 @@ def _evidence(resolver: Resolver, verdict: Verdict) -> str:
     from pm.generations.file_faults import telling_files
     from pm.verdict.evidence import TellingFiles, evidence_of
 
-    state, answer = resolver.state, verdict.answer
+    state, lock = resolver.state, verdict.lock
     question = question_of(state, verdict.proposal, verdict.candidate)
-    reasons = answer.decision.reasons if isinstance(answer.decision, Refused) else ()
-    if answer.lock is None or not any(reason.code in FILE_CODES for reason in reasons):
-        return evidence_of(question, answer.consulted)
-    told = telling_files(answer.lock, index=resolver.index, interpreter=state.interpreter, places=state.places)
-    return evidence_of(question, answer.consulted, TellingFiles(*told))
+    reasons = verdict.decision.reasons if isinstance(verdict.decision, Refused) else ()
+    if lock is None or not any(reason.code in FILE_CODES for reason in reasons):
+        return evidence_of(question, verdict.consulted)
+    told = telling_files(lock, index=resolver.index, interpreter=state.interpreter, places=state.places)
+    return evidence_of(question, verdict.consulted, TellingFiles(*told))

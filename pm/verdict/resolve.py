@@ -37,20 +37,16 @@ class Answer(NamedTuple):
 class Verdict(NamedTuple):
     """An answer, and what it is about."""
 
-    answer: Answer
+    decision: Admitted | Refused | Undecided
     proposal: Proposal
     """What was judged in the end."""
     candidate: str = ""
     """Key of the plugin that was judged; empty for the whole union."""
+    consulted: Facts = NOTHING_KNOWN
+    """What the decision rests on."""
+    lock: Lock | None = None
+    """What the requirements alone admit; `None` where they do not, and where nothing was decided."""
     notes: tuple[Problem, ...] = ()
-
-    @property
-    def decision(self) -> Admitted | Refused | Undecided:
-        return self.answer.decision
-
-    @property
-    def members(self) -> tuple[Member, ...]:
-        return self.proposal.members
 
 
 @contextmanager
@@ -96,7 +92,7 @@ class Resolver:
 
     def _verdict(self, proposal: Proposal, candidate: str) -> Verdict:
         answer = self.answer(question_of(self.state, proposal, candidate))
-        return Verdict(answer, proposal, candidate, answer.notes)
+        return Verdict(answer.decision, proposal, candidate, answer.consulted, answer.lock, answer.notes)
 
     def answer(self, question: Question) -> Answer:
         """Return the whole verdict on a question, that on its files too, and what it warns of.

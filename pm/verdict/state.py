@@ -211,7 +211,7 @@ def union_of(members: Iterable[Member]) -> tuple[UnionMember, ...]:
 def _together(members: Iterable[Member], *, by_folder: bool) -> tuple[Member, ...]:
     together: dict[tuple[str, str, str], Member] = {}
     for member in members:
-        key = (canonical_key(member.key), member.digest, member.root if by_folder else "")
+        key = (canonical_key(member.declaration.key), member.digest, member.root if by_folder else "")
         known = together.get(key)
         profiles = tuple(sorted({*(known.profiles if known else ()), *member.profiles}))
         together[key] = (known or member)._replace(profiles=profiles)
@@ -228,7 +228,7 @@ def without(members: Iterable[Member], keys: Iterable[str], profiles: Iterable[s
     leaving, homes = {canonical_key(key) for key in keys}, set(profiles)
     staying = (
         member._replace(profiles=tuple(name for name in member.profiles if name not in homes))
-        if canonical_key(member.key) in leaving
+        if canonical_key(member.declaration.key) in leaving
         else member
         for member in members
     )

@@ -22,7 +22,7 @@ def with_steps(resolver: Resolver, verdict: Verdict, refused: Refused) -> Refuse
 
     What was refuted is not shown. When the time for steps is over, what was not tried yet stays a suggestion.
     """
-    state, members = resolver.state, verdict.members
+    state, members = resolver.state, verdict.proposal.members
     until = time.monotonic() + state.options.steps_seconds
 
     def ask(question: Question) -> Admitted | Refused | str:
