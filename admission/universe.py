@@ -9,7 +9,7 @@ from admission.requirement import Requirement
 from admission.versions import VersionSets, bits
 from lockfiles.graph import requirement_of
 
-__all__ = ["INVALID", "Arc", "PackageSets", "Root", "Universe", "Unknown", "is_exact"]
+__all__ = ["INVALID", "Arc", "PackageSets", "Root", "Universe", "Unknown", "is_exact", "roots_of"]
 
 
 INVALID = "(unreadable metadata)"
@@ -20,7 +20,7 @@ class Root(NamedTuple):
     """One requirement of the union that takes part in the search."""
 
     position: int
-    """Place in `Universe.roots`, which is sorted so that the order of plugins never matters."""
+    """Place in `Universe.roots`, which are in the order of `roots_of`, so that the order of plugins never matters."""
     requirement: Requirement
     text: str
     """The requirement as one normalised line."""
@@ -89,7 +89,7 @@ class Universe:
         self,
         facts: Facts,
         constraints: ConstraintSet,
-        roots: Iterable[Requirement],
+        roots: Iterable[Root],
         kept: Mapping[str, str],
         *,
         sets: dict[str, VersionSets] | None = None,
@@ -97,7 +97,7 @@ class Universe:
         self.facts = facts
         self.constraints = constraints
         self.core_names = frozenset({constraints.core.name, "hermes-agent"})
-        self.roots = _sorted(roots)
+        self.roots = tuple(Root(i, root.requirement, root.text) for i, root in enumerate(roots))
         self.kept = kept
         """Name → version of the current lock: preferred, and never quarantined."""
         self._opted_in = frozenset(constraints.policy.allow_prerelease) | {
@@ -112,8 +112,8 @@ class Universe:
 
     def restricted(self, roots: Iterable[Root]) -> "Universe":
         """Return the universe of fewer roots: what a dropped root had opted into is not opted into any more."""
-        requirements = [root.requirement for root in roots]
-        return Universe(self.facts, self.constraints, requirements, self.kept, sets=self._sets)
+        fewer = sorted(roots, key=lambda root: root.position)
+        return Universe(self.facts, self.constraints, fewer, self.kept, sets=self._sets)
 
     def package(self, name: str) -> PackageSets:
         """Return a package's sets; raise `Unknown` if its page is."""
@@ -224,8 +224,8 @@ class Universe:
         yield from bits(mask & ~package.free)
 
 
-def _sorted(requirements: Iterable[Requirement]) -> tuple[Root, ...]:
-    """Return each requirement once as a root: by name, then by owner, text and place."""
+def roots_of(requirements: Iterable[Requirement]) -> tuple[Root, ...]:
+    """Return each requirement once as a root, in an order of their own: by name, then by owner, text and place."""
     texts = {requirement: requirement.canonical for requirement in requirements}
 
     def order(requirement: Requirement) -> tuple[object, ...]:

@@ -9,18 +9,18 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 from admission.assignment import Assignment, reachable
-from admission.decision import Admitted, Decision, Need, Refused, Undecided
+from admission.decision import Admitted, Decision, Need, Reason, Refused, Undecided
 from admission.facts import Facts
 from admission.frontier import frontier, with_neighbours
 from admission.gates import judge_gates, root_requirements
 from admission.locking import lock_of
 from admission.question import Question
-from admission.universe import Universe, Unknown
+from admission.universe import Root, Universe, Unknown, roots_of
 
 if TYPE_CHECKING:
     from admission.complete import CompleteAnswer  # the complete decision is imported where a search fails
 
-__all__ = ["Impossible", "Solved", "decide", "solve"]
+__all__ = ["Impossible", "Prepared", "Solved", "decide", "decide_prepared", "prepare", "solve"]
 
 
 class Solved(NamedTuple):
@@ -41,14 +41,35 @@ class Impossible(NamedTuple):
     verdict: "CompleteAnswer"
 
 
+class Prepared(NamedTuple):
+    """A question with what can be told of it whatever is known: it is asked again whenever more is."""
+
+    question: Question
+    refused: tuple[Reason, ...]
+    """Why it is refused whatever is resolved."""
+    roots: tuple[Root, ...]
+
+
+def prepare(question: Question) -> Prepared:
+    """Judge what needs no resolving, and bring the requirements of the union in their order."""
+    refused = judge_gates(question)
+    return Prepared(question, refused, () if refused else roots_of(root_requirements(question.constraints)))
+
+
 def decide(question: Question, facts: Facts) -> Decision:
     """Decide a question on what is known; `Need` names what must be read before the answer can be given.
 
     The same question and facts give the same decision, in every order of plugins.
     """
-    if reasons := judge_gates(question):
-        return Refused(reasons)
-    universe = Universe(facts, question.constraints, root_requirements(question.constraints), question.pins)
+    return decide_prepared(prepare(question), facts)
+
+
+def decide_prepared(prepared: Prepared, facts: Facts) -> Decision:
+    """Decide as `decide` does what was prepared before."""
+    question = prepared.question
+    if prepared.refused:
+        return Refused(prepared.refused)
+    universe = Universe(facts, question.constraints, prepared.roots, question.pins)
     walk = frontier(universe, universe.roots)
     if walk.need is not None:
         return walk.need

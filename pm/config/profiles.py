@@ -123,7 +123,8 @@ def enabled_plugins(selection: Selection, found: Iterable[Found]) -> Enabled:
 def own_names(plugin: Found, found: Iterable[Found]) -> tuple[str, ...]:
     """Return what a plugin is called in a config, without the words by which that means another one."""
     lookup = _Lookup(other for other in found if not other.hidden_by)
-    return tuple(name for name in plugin.names if all(other.key == plugin.key for other in lookup.find(name)))
+    names = lookup.names.get(plugin.key) or plugin.names
+    return tuple(name for name in names if all(other.key == plugin.key for other in lookup.find(name)))
 
 
 def selecting(selection: Selection, plugin: Found, found: Iterable[Found]) -> tuple[str, ...]:
@@ -157,10 +158,13 @@ class _Lookup:
         self._by_key: dict[str, list[Found]] = {}
         self._by_name: dict[str, list[Found]] = {}
         self._by_leaf: dict[str, list[Found]] = {}
+        self.names: dict[str, tuple[str, ...]] = {}
+        """Key → what the plugin is called."""
         for plugin in found:
+            names = self.names[plugin.key] = plugin.names
             self._by_key.setdefault(canonical_key(plugin.key), []).append(plugin)
             self._by_leaf.setdefault(canonical_key(leaf(plugin.key)), []).append(plugin)
-            for name in {canonical_key(name) for name in plugin.names}:
+            for name in {canonical_key(name) for name in names}:
                 self._by_name.setdefault(name, []).append(plugin)
 
     def find(self, written: str) -> list[Found]:

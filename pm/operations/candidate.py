@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from admission import Reason, Refused, Step
+from admission import Reason, Refused
 from pm.documents.files import SOURCE_FILE
 from pm.errors import PmError
 from pm.generations.records import Member
@@ -31,8 +31,8 @@ class CandidatePlugin(NamedTuple):
     """The copy of this key that is installed already."""
     member: Member
     """As a member of the union, for the profile that the operation is about."""
-    in_the_way: str = ""
-    """What lies in its place or around it and cannot make room; empty if nothing does."""
+    misplaced: Refused | None = None
+    """Why it cannot be put in its place, whatever it requires."""
 
 
 def announced_source(run: OperationRun, taken: Staged, state: State) -> CandidatePlugin:
@@ -58,11 +58,25 @@ def _candidate(taken: Staged, state: State) -> CandidatePlugin:
     if old is not None and old.folder is not None:
         place = old.folder
     new = Found(key, "user", declaration, place, is_memory_provider(taken.folder, declaration))
-    others = (found._replace(hidden_by="") for found in state.here.found if not in_place_of(found, key))
-    found = next(copy for copy in ranked([*others, new]) if copy.folder == place and copy.source == "user")
+    others = [found._replace(hidden_by="") for found in state.here.found if not in_place_of(found, key)]
+    found = next(copy for copy in tuple(ranked([*others, new])) if copy.folder == place and copy.source == "user")
     member = member_of(found, (state.places.profile,))
     in_the_way = "" if old is not None else _in_the_way(place, state.here.found)
-    return CandidatePlugin(key, found, taken, place, old, member, in_the_way)
+    return CandidatePlugin(key, found, taken, place, old, member, _misplaced(found, in_the_way))
+
+
+def _misplaced(found: Found, in_the_way: str) -> Refused | None:
+    """Refuse a plugin that another copy would always hide, or whose place something has that cannot make room."""
+    if found.hidden_by:
+        message = (
+            f"a memory provider `{found.key}` is among the {found.hidden_by} plugins,"
+            " and that copy would always be used instead of this one"
+        )
+        return Refused((Reason("name-taken", message, hint="give it another `name`"),))
+    if not in_the_way:
+        return None
+    hint = "give it another `name`, or move away what is there"
+    return Refused((Reason("name-taken", in_the_way, hint=hint),))
 
 
 def _in_the_way(place: Path, found: Iterable[Found]) -> str:
@@ -78,22 +92,3 @@ def _in_the_way(place: Path, found: Iterable[Found]) -> str:
 def in_place_of(found: Found, key: str) -> bool:
     """Say whether a copy lies where a plugin of this key would be put."""
     return found.source == "user" and same_key(found.key, key)
-
-
-def refusal_of_place(candidate: CandidatePlugin, *, force: bool) -> Refused | None:
-    """Refuse what could not be put in its place, whatever it requires."""
-    if candidate.found.hidden_by:
-        message = (
-            f"a memory provider `{candidate.key}` is among the {candidate.found.hidden_by} plugins,"
-            " and that copy would always be used instead of this one"
-        )
-        return Refused((Reason("name-taken", message, hint="give it another `name`"),))
-    if candidate.in_the_way:
-        hint = "give it another `name`, or move away what is there"
-        return Refused((Reason("name-taken", candidate.in_the_way, hint=hint),))
-    if candidate.old is not None and not force:
-        version = candidate.old.declaration.version
-        message = f"`{candidate.old.key}`{f' {version}' if version else ''} is installed already"
-        step = Step("retry", candidate.key, "replace the installed copy", when="you add `--force`")
-        return Refused((Reason("name-taken", message, hint="`--force` replaces the installed copy"),), (step,))
-    return None

@@ -11,7 +11,7 @@ from lockfiles.subset import changes
 from pm.errors import PmError
 from pm.generations.admitted import is_admitted
 from pm.generations.records import Member, Record
-from pm.operations.candidate import announced_source, refusal_of_place
+from pm.operations.candidate import announced_source
 from pm.operations.plugin_lookup import find_plugin
 from pm.operations.plugin_status import again, announced, drift_of, is_running
 from pm.operations.resolution import recorded_or_resolved, resolve
@@ -57,9 +57,8 @@ def _one(run: OperationRun, resolver: Resolver, word: str) -> Result:
         return decision
     with looked_at(word, run.places.cache / "staged") as taken:
         candidate = announced_source(run, taken, state)
-        refused = refusal_of_place(candidate, force=True)
-        if refused is not None:
-            return refused
+        if candidate.misplaced is not None:
+            return candidate.misplaced
         return resolve(run, resolver, state.with_member(candidate.member), candidate.key).decision
 
 
@@ -73,9 +72,8 @@ def _several(run: OperationRun, resolver: Resolver, words: Sequence[str]) -> Res
             if found is None:
                 taken = stack.enter_context(looked_at(word, run.places.cache / "staged"))
                 candidate = announced_source(run, taken, state)
-                refused = refusal_of_place(candidate, force=True)
-                if refused is not None:
-                    return refused
+                if candidate.misplaced is not None:
+                    return candidate.misplaced
                 found = candidate.found
             asked.append(found.key)
             members = with_member(members, member_of(found, (state.places.profile,)))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from admission import Admitted, Problem, Question, Refused
+from admission import Admitted, Problem, Question, Reason, Refused, Step
 from admission.gates import judge_gates
 from pm.config.edit import Enable
 from pm.config.profiles import own_names
@@ -12,7 +12,7 @@ from pm.generations.build import Edits, apply
 from pm.generations.transaction import Replacement
 from pm.generations.verification import changed_trees
 from pm.names import is_key, same_key
-from pm.operations.candidate import CandidatePlugin, announced_source, in_place_of, refusal_of_place
+from pm.operations.candidate import CandidatePlugin, announced_source, in_place_of
 from pm.operations.import_check import note_imports
 from pm.operations.kept_trees import (
     discard,
@@ -59,10 +59,21 @@ def install(run: OperationRun, source: str, how: InstallOptions, options: Option
         candidate = announced_source(run, taken, state)
         same = not how.force and _is_there_already(state, candidate)
         return (
-            refusal_of_place(candidate, force=how.force or same)
+            candidate.misplaced
+            or (None if how.force or same else _installed_already(candidate))
             or (_unchanged(run, state, candidate, how) if same else None)
             or _Installation(run, resolver, candidate, how).result()
         )
+
+
+def _installed_already(candidate: CandidatePlugin) -> Refused | None:
+    """Refuse to replace an installed copy unasked; `None` if there is none."""
+    if candidate.old is None:
+        return None
+    version = candidate.old.declaration.version
+    message = f"`{candidate.old.key}`{f' {version}' if version else ''} is installed already"
+    step = Step("retry", candidate.key, "replace the installed copy", when="you add `--force`")
+    return Refused((Reason("name-taken", message, hint="`--force` replaces the installed copy"),), (step,))
 
 
 def _is_there_already(state: State, candidate: CandidatePlugin) -> bool:

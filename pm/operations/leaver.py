@@ -21,7 +21,7 @@ from pm.generations.inventory import Inventory, recorded_core, recorded_surround
 from pm.generations.records import Member, Record, read_selected
 from pm.host.core import core_to_json
 from pm.names import canonical_key, leaf, same_key
-from pm.operations.new_generation import constraints_later
+from pm.operations.new_generation import fingerprint_later
 from pm.operations.plugin_lookup import find_plugin
 from pm.operations.receipt_rows import Start, plugin_of, shadowed, stays, tools
 from pm.operations.run import OperationRun
@@ -232,6 +232,6 @@ def _fingerprint(run: OperationRun, record: Record, remaining: Sequence[Member],
         with read_state(run.places, run.context.environ, Options(offline=True)) as (state, _):
             if core_to_json(state.hosted, state.interpreter.target) != record.core:
                 return ""
-            return constraints_later(state, state.proposed(remaining), consents).fingerprint
+            return fingerprint_later(state, state.proposed(remaining), consents)
     except PmError:
         return ""

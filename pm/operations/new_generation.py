@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from admission import Admitted, ConstraintSet, Problem, Refused, Undecided, canonical_name
+from admission import Admitted, Problem, Refused, Undecided, canonical_name
 from lockfiles import Lock
 from pm.config.profiles import selections
 from pm.config.settings import Selection
@@ -84,7 +84,7 @@ def contents_of(state: State, lock: Lock, proposal: Proposal) -> Contents:
     consents = consents_of(state.policy, lock, proposal.members)
     return Contents(
         members=proposal.members,
-        fingerprint=constraints_later(state, proposal, consents).fingerprint,
+        fingerprint=fingerprint_later(state, proposal, consents),
         core=core_value(state.hosted, state.interpreter),
         interpreter=str(state.interpreter.path),
         target=state.interpreter.target.name,
@@ -103,8 +103,8 @@ def _selection_of(profile: ProfilePlugins, record: Record | None) -> Mapping[str
     return {**before, "home": str(profile.profile.home), **({"chosen": chosen} if chosen is not None else {})}
 
 
-def constraints_later(state: State, proposal: Proposal, consents: Mapping[str, Any]) -> ConstraintSet:
-    """Return the union as the next operation will find it: a consent that nothing needed is not kept."""
+def fingerprint_later(state: State, proposal: Proposal, consents: Mapping[str, Any]) -> str:
+    """Return the fingerprint that the next operation finds: a consent that nothing needed is not kept."""
     settings, constraints = state.settings, proposal.constraints
     build = {canonical_name(name) for name in (*settings.allow_build, *consents["allow_build"])}
     prerelease = {canonical_name(name) for name in (*settings.allow_prerelease, *consents["allow_prerelease"])}
@@ -113,7 +113,9 @@ def constraints_later(state: State, proposal: Proposal, consents: Mapping[str, A
         allow_prerelease=tuple(sorted(prerelease)),
         allow_direct_urls=settings.allow_direct_urls or bool(consents["allow_direct_urls"]),
     )
-    return constraints._replace(policy=policy)
+    if policy == constraints.policy:
+        return proposal.fingerprint
+    return constraints._replace(policy=policy).fingerprint
 
 
 def decided_on(state: State) -> dict[Path, Selection]:

@@ -50,8 +50,8 @@ def plugin_of(member: Member) -> Plugin:
     declaration = member.declaration
     files = [requirement.origin.file for requirement in declaration.requirements]
     return Plugin(
-        key=member.key,
-        name=declaration.name or member.key,
+        key=declaration.key,
+        name=declaration.name or declaration.key,
         version=declaration.version,
         source=SourceRow({"user": "folder"}.get(member.source, member.source), member.root),
         profile=", ".join(member.profiles),

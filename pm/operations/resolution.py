@@ -42,7 +42,7 @@ def recorded_or_resolved(run: OperationRun, resolver: Resolver, proposal: Propos
     if record is None or record.fingerprint != proposal.fingerprint:
         return resolve(run, resolver, proposal, candidate)
     run.decides_on(proposal)
-    return Verdict(Admitted(record.lock), proposal, candidate)
+    return Verdict(Admitted(record.lock), proposal, question_of(resolver.state, proposal, candidate))
 
 
 def _replaced(state: State, verdict: Verdict) -> Iterator[Problem]:
@@ -65,8 +65,7 @@ def _evidence(resolver: Resolver, verdict: Verdict) -> str:
     from pm.generations.file_faults import telling_files
     from pm.verdict.evidence import TellingFiles, evidence_of
 
-    state, lock = resolver.state, verdict.lock
-    question = question_of(state, verdict.proposal, verdict.candidate)
+    state, lock, question = resolver.state, verdict.lock, verdict.question
     reasons = verdict.decision.reasons if isinstance(verdict.decision, Refused) else ()
     if lock is None or not any(reason.code in FILE_CODES for reason in reasons):
         return evidence_of(question, verdict.consulted)

@@ -13,7 +13,7 @@ from pm.index import IndexOptions
 from pm.operations.receipt_rows import Start, plugin_of, start_of
 from pm.places import Places
 from pm.receipts.build import build, noted
-from pm.receipts.receipt import Done, FactsFile, Operation, Plugin, Receipt, Transition, WarningRow, begin
+from pm.receipts.receipt import Done, Operation, Plugin, Receipt, Transition, WarningRow, begin
 from pm.system.files import disk_error, read_stored, write_json
 from pm.verdict.state import Proposal, State
 
@@ -124,12 +124,10 @@ class OperationRun:
 
     def keeps_evidence(self, text: str) -> None:
         """Keep beside the receipt what the verdict rests on."""
-        from lockfiles.pylock import text_digest
-        from pm.receipts.store import facts_name
+        from pm.receipts.store import facts_file
 
         self._evidence = text
-        name = facts_name(self.operation.id)
-        self.operation = self.operation._replace(facts=FactsFile(name, text_digest(text)))
+        self.operation = self.operation._replace(facts=facts_file(self.operation.id, text))
 
     def has_number(self, sequence: int) -> None:
         """Say which of all changes of this home it is."""

@@ -12,7 +12,7 @@ from lockfiles.subset import subset
 from pm.config.profiles import Enabled
 from pm.errors import PmError
 from pm.lint.review import Review
-from pm.operations.candidate import announced_source, refusal_of_place
+from pm.operations.candidate import announced_source
 from pm.operations.import_check import provided
 from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
@@ -41,9 +41,8 @@ def validate(run: OperationRun, path: str, options: Options) -> Result:
         review = Review(taken.folder, candidate.found.declaration)
         with run.phase("review", "looking through the files"):
             _note(run, candidate.key, review.findings())
-        refused = refusal_of_place(candidate, force=True)
-        if refused is not None:
-            return refused
+        if candidate.misplaced is not None:
+            return candidate.misplaced
         member = member_of(candidate.found._replace(folder=source_path(path)), ())
         decision = resolve(run, resolver, state.proposed((member,)), candidate.key).decision
         if not isinstance(decision, Admitted):

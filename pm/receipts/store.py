@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pm.errors import PmError
-from pm.receipts.receipt import InvalidReceipt, Receipt, from_json, receipt_text, time_text
+from pm.receipts.receipt import FactsFile, InvalidReceipt, Receipt, from_json, receipt_text, time_text
 from pm.system.files import disk_error, write_bytes
 
-__all__ = ["Stored", "UnknownReceipt", "facts_name", "find", "list_receipts", "load", "store"]
+__all__ = ["Stored", "UnknownReceipt", "facts_file", "facts_name", "find", "list_receipts", "load", "store"]
 
 KEPT = 200
 """Newest receipts that stay; those of kept generations stay too."""
@@ -56,6 +56,13 @@ def store(receipt: Receipt, directory: Path, *, facts: str = "", kept_generation
 
 def _stamp(time: str) -> str:
     return re.sub("[-:]", "", time)
+
+
+def facts_file(receipt_id: str, text: str) -> FactsFile:
+    """Return how a receipt names the facts that are kept beside it."""
+    from lockfiles.pylock import text_digest
+
+    return FactsFile(facts_name(receipt_id), text_digest(text))
 
 
 def facts_name(receipt_id: str) -> str:

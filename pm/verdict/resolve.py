@@ -2,10 +2,22 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from admission import NOTHING_KNOWN, Admitted, Facts, Need, Notice, Problem, Question, Refused, Undecided
+from admission import (
+    NOTHING_KNOWN,
+    Admitted,
+    Decision,
+    Facts,
+    Need,
+    Notice,
+    Problem,
+    Question,
+    Refused,
+    Undecided,
+)
 from admission.gates import root_requirements
+from admission.verdict import Prepared, decide_prepared, prepare
 from lockfiles import Lock, environment_marker
 from pm.errors import PmError
 from pm.generations.admitted import was_decided_on
@@ -14,13 +26,13 @@ from pm.generations.file_faults import faults_of
 from pm.generations.records import Member
 from pm.index import IndexClient, IndexOptions
 from pm.places import Places
-from pm.verdict.consulted import decide_noting
 from pm.verdict.state import Options, Proposal, State, read_state
 
 PROOF_ROUNDS = 4
 """How often facts are fetched that would only make a refusal's explanation better."""
 
 _SHOWN = 5
+_Value = TypeVar("_Value")
 
 
 class Answer(NamedTuple):
@@ -40,8 +52,7 @@ class Verdict(NamedTuple):
     decision: Admitted | Refused | Undecided
     proposal: Proposal
     """What was judged in the end."""
-    candidate: str = ""
-    """Key of the plugin that was judged; empty for the whole union."""
+    question: Question
     consulted: Facts = NOTHING_KNOWN
     """What the decision rests on."""
     lock: Lock | None = None
@@ -91,8 +102,9 @@ class Resolver:
         return again._replace(notes=(*again.notes, *(_not_admitted(member) for member in left_out)))
 
     def _verdict(self, proposal: Proposal, candidate: str) -> Verdict:
-        answer = self.answer(question_of(self.state, proposal, candidate))
-        return Verdict(answer.decision, proposal, candidate, answer.consulted, answer.lock, answer.notes)
+        question = question_of(self.state, proposal, candidate)
+        answer = self.answer(question)
+        return Verdict(answer.decision, proposal, question, answer.consulted, answer.lock, answer.notes)
 
     def answer(self, question: Question) -> Answer:
         """Return the whole verdict on a question, that on its files too, and what it warns of.
@@ -132,8 +144,8 @@ class Resolver:
         if foreseen.unknown:
             message = f"which files {_listed(foreseen.unknown)} would bring is not known offline; a build finds out"
             notes.append(Problem("contents-unknown", message))
-        refused = refusal_of(foreseen.faults, lock, root_requirements(question.constraints))
-        return (refused if refused is not None else admitted), tuple(notes)
+        roots = root_requirements(question.constraints) if foreseen.faults else ()
+        return refusal_of(foreseen.faults, lock, roots) or admitted, tuple(notes)
 
     def notices(self) -> tuple[Notice, ...]:
         """Return what the sources and the index have to say."""
@@ -152,18 +164,53 @@ def question_of(state: State, proposal: Proposal, candidate: str) -> Question:
 
 def settled(index: IndexClient, question: Question) -> tuple[Admitted | Refused | Undecided, Facts]:
     """Decide a question on the facts of an index, which is asked until they suffice; return what was consulted too."""
+    prepared = prepare(question)
     proof_rounds = 0
     while True:
-        decision, consulted = decide_noting(question, index.facts)
+        decision, consulted = decide_noting(prepared, index.facts)
         if isinstance(decision, Need):
             if decision.purpose == "proof":
                 proof_rounds += 1
                 if proof_rounds > PROOF_ROUNDS:
-                    question = question._replace(frozen=True)
+                    prepared = prepared._replace(question=question._replace(frozen=True))
                     continue
             index.fetch(decision, question)
         elif not index.refresh():
             return decision, consulted
+
+
+def decide_noting(prepared: Prepared, facts: Facts) -> tuple[Decision, Facts]:
+    """Decide, and return the part of the facts that the decision rests on too: that alone decides the same."""
+    pages, candidates = _Consulted(facts.pages), _Consulted(facts.candidates)
+    decision = decide_prepared(prepared, Facts(pages, candidates))
+    return decision, Facts(pages.consulted(), candidates.consulted())
+
+
+class _Consulted(Mapping[str, _Value]):
+    """A mapping that notes which names were asked for, whether they were there or not."""
+
+    def __init__(self, inner: Mapping[str, _Value]) -> None:
+        self._inner = inner
+        self.seen: set[str] = set()
+
+    def __getitem__(self, key: str) -> _Value:
+        self.seen.add(key)
+        return self._inner[key]
+
+    def __contains__(self, key: object) -> bool:
+        if isinstance(key, str):
+            self.seen.add(key)
+        return key in self._inner
+
+    def consulted(self) -> dict[str, _Value]:
+        """Return what was asked for and there."""
+        return {name: self._inner[name] for name in self.seen if name in self._inner}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._inner)
+
+    def __len__(self) -> int:
+        return len(self._inner)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -220,7 +220,7 @@ def _together(members: Iterable[Member], *, by_folder: bool) -> tuple[Member, ..
 
 def with_member(members: Iterable[Member], member: Member) -> tuple[Member, ...]:
     """Return the union with a plugin in the profiles that it names, in place of what stood there under its key."""
-    return joined([*without(members, (member.key,), member.profiles), member])
+    return joined([*without(members, (member.declaration.key,), member.profiles), member])
 
 
 def without(members: Iterable[Member], keys: Iterable[str], profiles: Iterable[str]) -> tuple[Member, ...]:

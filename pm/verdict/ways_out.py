@@ -10,7 +10,7 @@ from admission import Admitted, Core, Question, Refused, Step
 from admission.ways_out import ways_out
 from pm.errors import PmError
 from pm.host.core import newer_cores
-from pm.verdict.resolve import Resolver, Verdict, question_of
+from pm.verdict.resolve import Resolver, Verdict
 
 NEWEST_CORES = 3
 _ROUNDS = 2_000
@@ -32,7 +32,7 @@ def with_steps(resolver: Resolver, verdict: Verdict, refused: Refused) -> Refuse
     def cores() -> Sequence[Core]:
         return _cores(resolver, until)
 
-    question = question_of(state, verdict.proposal, verdict.candidate)
+    question = verdict.question
     record = state.record
     before = record.lock if record is not None else None
     # a question is what is asked for, and the files of a plugin of the core's lie in its wheel

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from admission import Admitted, Decision, Exclusion, Facts, Need, Policy, Reason, Refused, decide
 from admission.complete import decide_completely
 from admission.gates import root_requirements
-from admission.universe import Universe
+from admission.universe import Universe, roots_of
 from fixtures.worlds import (
     World,
     aged_world,
@@ -47,7 +47,7 @@ def _disagreement(world: World, policy: str, pins: dict[str, str]) -> str:
     if isinstance(decision, Admitted) and decision.lock.versions() not in right:
         return f"the lock {decision.lock.versions()} is none of {right}"
     constraints = world.question(policy=Policy(prerelease=policy)).constraints
-    universe = Universe(world.facts, constraints, root_requirements(constraints), pins)
+    universe = Universe(world.facts, constraints, roots_of(root_requirements(constraints)), pins)
     verdict = decide_completely(universe, universe.roots, 1_000)
     if verdict.outcome != ("found" if right else "impossible"):
         return f"the complete decision says {verdict.outcome} where {len(right)} solutions exist"

@@ -11,7 +11,7 @@ from admission import Admitted, Question, decide
 from admission.assignment import reachable
 from admission.frontier import frontier
 from admission.gates import root_requirements
-from admission.universe import Universe
+from admission.universe import Universe, roots_of
 from fixtures.worlds import World, any_world, demands_in, shuffled, some_pins
 
 _SEEDS = st.integers(0, 2**32)
@@ -19,7 +19,9 @@ _SEEDS = st.integers(0, 2**32)
 
 def _found_without_search(question: Question, world: World) -> dict[str, str]:
     """Return the solution that the way down leads to, as names and versions; empty if a search has to begin."""
-    universe = Universe(world.facts, question.constraints, root_requirements(question.constraints), question.pins)
+    universe = Universe(
+        world.facts, question.constraints, roots_of(root_requirements(question.constraints)), question.pins
+    )
     likely = frontier(universe, universe.roots).likely
     reached = reachable(universe, universe.roots, likely) if likely else None
     return {name: world.facts.pages[name].versions[likely[name]] for name in reached or ()}

@@ -16,7 +16,7 @@ from resolvelib import AbstractProvider, BaseReporter, Resolver
 from admission import Admitted, Facts, decide
 from admission.gates import root_requirements
 from admission.search import search
-from admission.universe import Universe
+from admission.universe import Universe, roots_of
 from fixtures.worlds import World, candidate, page
 from pm.cli.arguments import LATER
 from pm.config.settings import Settings
@@ -258,7 +258,7 @@ def test_the_smallest_case_is_decided_as_the_page_says() -> None:
         (("a", "p3"),),
     )
     question = world.question()
-    universe = Universe(world.facts, question.constraints, root_requirements(question.constraints), {})
+    universe = Universe(world.facts, question.constraints, roots_of(root_requirements(question.constraints)), {})
     assert search(universe, universe.roots, 2_000).outcome == "found"
     decision = decide(question, world.facts)
     assert isinstance(decision, Admitted)
