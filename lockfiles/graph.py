@@ -1,4 +1,4 @@
-"""Ways through a lock: who asks for a package, through which pins, and what hangs on what."""
+"""Ways through a lock: what requires a package, via which pins, and what depends on what."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ class Branch(NamedTuple):
     name: str
     version: str
     requirement: str = ""
-    """What joins it to the branch that it hangs on, as the one who needs says it."""
+    """The requirement that joins it to the branch that it hangs on."""
     branches: "tuple[Branch, ...]" = ()
     repeated: bool = False
     """Shown in full somewhere before, so its branches are left out here."""
@@ -41,16 +41,16 @@ class Branch(NamedTuple):
 
 
 def owners(lock: Lock) -> Mapping[str, tuple[Owner, ...]]:
-    """Return for each name everybody on whose behalf it is there, directly or through other pins, sorted.
+    """Return for each name the owners that it is there for, directly or through other pins, sorted.
 
-    A pin records which extras were asked of it, not who asked for which: every owner of it counts as asking for all.
+    A pin records which extras were asked of it, not which owner asked for which: each counts as asking for all.
     """
     reached = {owner: {name for name, _ in _ways(lock, owner)} for owner in _all_owners(lock)}
     return {pin.name: tuple(owner for owner, names in reached.items() if pin.name in names) for pin in lock.pins}
 
 
 def owners_of(lock: Lock, name: str) -> tuple[Owner, ...]:
-    """Return everybody on whose behalf a package is there; nobody for a name that is not pinned."""
+    """Return the owners that a package is there for; none for a name that is not pinned."""
     return owners(lock).get(name, ())
 
 
@@ -88,7 +88,7 @@ def tree(
 
 
 def active_edges(pin: Pin) -> Iterator[Edge]:
-    """Yield the edges that count: the plain ones, and those of the extras that somebody asked for."""
+    """Yield the edges that count: the plain ones, and those of the extras that were asked for."""
     return (edge for edge in pin.edges if not edge.extra or edge.extra in pin.extras)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Owner(NamedTuple):
-    """Who asks for something."""
+    """What requires a package: the core, one of its extras, a plugin, or a distribution."""
 
     kind: str
     """`core`, `core-extra`, `plugin` or `distribution`."""
@@ -60,13 +60,13 @@ class Pin(NamedTuple):
     """Normalised (PEP 503)."""
     version: str
     artifact: Artifact
-    index: str = ""  # type: ignore[assignment]  # hides `tuple.index`, which nobody asks of a pin
+    index: str = ""  # type: ignore[assignment]  # hides `tuple.index`, which no code asks of a pin
     """The index's address spelled as uv spells it (no trailing slash), without credentials; empty for a folder."""
     requires_python: str = ""
     extras: tuple[str, ...] = ()
-    """The extras of this pin that somebody asked for, normalised, sorted."""
+    """The extras of this pin that were asked for, normalised, sorted."""
     owners: tuple[Owner, ...] = ()
-    """Who asks for it by a requirement of its own, sorted; empty when only other pins do."""
+    """What requires it by a requirement of its own, sorted; empty when only other pins do."""
     edges: tuple[Edge, ...] = ()
 
 

@@ -95,7 +95,7 @@ def loads(text: str, *, environment: Mapping[str, str] | None = None, tags: Sequ
 def _canonical_pin(pin: Pin) -> Pin:
     artifact = pin.artifact
     if not re.fullmatch(_SHA256, artifact.sha256):
-        raise InvalidLock(f"`{artifact.filename}` has no sha256, so nobody could check it", package=pin.name)
+        raise InvalidLock(f"`{artifact.filename}` has no sha256, so it could not be checked", package=pin.name)
     if not artifact.url and not artifact.path:
         raise InvalidLock(f"`{artifact.filename}` has neither an address nor a path", package=pin.name)
     artifact = artifact._replace(upload_time=_canonical_time(artifact.upload_time, pin.name))

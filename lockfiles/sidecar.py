@@ -1,6 +1,6 @@
 """A lock as plain JSON values: what a dry run reads instead of `pylock.toml`, without TOML and without packaging.
 
-It is a copy for speed and never the truth: whoever keeps it keeps the digest of the text beside it.
+It is a copy for speed and never the truth: a file that keeps it keeps the digest of the text beside it.
 """
 
 from __future__ import annotations

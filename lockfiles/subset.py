@@ -1,4 +1,4 @@
-"""What is left of a lock when somebody goes, without any search; and what differs between two locks.
+"""What is left of a lock when a plugin goes, without any search; and what differs between two locks.
 
 A part of a solved set that is closed under its own edges is solved too, so removing a plugin never needs an index.
 """
@@ -41,9 +41,9 @@ class Changes(NamedTuple):
 
 
 def subset(lock: Lock, roots: Iterable[tuple[str, Iterable[str]]], owners: Mapping[str, Iterable[Owner]]) -> Lock:
-    """Return the lock of those who stay: the pins that `roots` (names with extras) reach, and no others.
+    """Return the lock of what stays: the pins that `roots` (names with extras) reach, and no others.
 
-    `owners` says who of them asks for which name. The fingerprint is left empty, since other inputs belong to it. Raise
+    `owners` says what requires which name. The fingerprint is left empty, since other inputs belong to it. Raise
     `NotASubset` if a root, or the extra of one, is not part of the lock.
     """
     asked = _asked(lock, roots)

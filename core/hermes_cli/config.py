@@ -18,7 +18,7 @@ class ConfigUnreadable(ValueError):
 def load_config() -> dict[str, Any]:
     """Return what `config.yaml` of the current home says; empty when there is none.
 
-    Raise `ConfigUnreadable` for a broken file: whoever went on with an empty one would take what the operator
+    Raise `ConfigUnreadable` for a broken file: a reader that went on with an empty one would take what the operator
     forbade for allowed.
     """
     path = get_config_path()

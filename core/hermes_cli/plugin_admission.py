@@ -30,7 +30,7 @@ class Admission(NamedTuple):
     """What may be imported."""
 
     standing: frozenset[str] | None
-    """Folders, and keys of the core's own plugins; `None`: everything, because nobody manages the home."""
+    """Folders, and keys of the core's own plugins; `None`: everything, because no manager takes care of the home."""
     why: str = ""
     step: str = ""
     """`NAME` stands for the plugin's key."""

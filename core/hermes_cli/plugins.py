@@ -1,7 +1,7 @@
 """Load the plugins that a home enables and that were admitted, and keep what they register.
 
 The names and shapes are those that published plugins and hosts use. A memory provider is found here and not imported:
-that is done for the one that is selected, by whoever runs it.
+the code that runs the selected one does that.
 """
 
 import logging
@@ -78,7 +78,7 @@ class PluginManager:
     def discover_and_load(self, force: bool = False) -> None:  # noqa: FBT001, FBT002 - hosts call it like this
         """Import what is enabled and admitted, once; with `force` again, from the files as they are now.
 
-        Nothing is found with `HERMES_SAFE_MODE=1`, or where the config cannot be read: then nobody knows what is
+        Nothing is found with `HERMES_SAFE_MODE=1`, or where the config cannot be read: then it is not known what is
         enabled. A plugin that cannot be loaded takes back what it registered and leaves the others alone.
         """
         with _importing:

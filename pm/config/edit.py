@@ -55,7 +55,7 @@ SETTINGS = ("pm.core", "pm.python", "pm.indexes", "pm.find_links", "memory.provi
 
 
 class LockedConfig(NamedTuple):
-    """A config that nobody else changes, as it was read under the lock."""
+    """A config as it was read under its lock: no other process changes it meanwhile."""
 
     path: Path
     """Where to write: behind a link, if `config.yaml` is one."""
@@ -80,7 +80,7 @@ def edit_config(path: Path, changes: Sequence[ConfigChange]) -> bytes:
 def locked_config(home: Path, *, seconds: float = 10.0) -> Iterator[LockedConfig]:
     """Hold `<home>/config.yaml.lock`, and give what the config is under the lock.
 
-    Raise `PmError` (`busy`) if somebody else holds it for longer than `seconds`.
+    Raise `PmError` (`busy`) if another process holds it for longer than `seconds`.
     """
     from filelock import FileLock, Timeout
 

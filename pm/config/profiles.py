@@ -35,7 +35,7 @@ class Enabled(NamedTuple):
 
     members: tuple[Found, ...]
     missing: tuple[str, ...]
-    """What the selection names and nobody found, as written."""
+    """What the selection names and is not there, as written."""
     warnings: tuple[Problem, ...] = ()
 
 

@@ -45,8 +45,8 @@ KNOWN = HOST_HOOKS | PROVIDER_HOOKS
 def hook_findings(manifest: MappingNode, file: str, source: PythonFile, loaded: Sequence[str]) -> Iterator[Problem]:
     """Yield what is wrong with the hooks that a manifest lists.
 
-    `loaded` are the files that the host loads. Where hooks may come from somebody else's package, or under a name that
-    is put together at run time, nothing is said of hooks that nobody defines.
+    `loaded` are the files that the host loads. Where hooks may come from another package, or under a name that is put
+    together at run time, nothing is said of hooks that are not defined.
     """
     listed = list(_listed(manifest))
     yield from (_unknown(hook, key, file) for hook, key in listed if hook.text not in KNOWN)

@@ -1,4 +1,4 @@
-"""Find what a plugin's source imports and nobody brings. The source is parsed, never run."""
+"""Find what a plugin's source imports and no distribution brings. The source is parsed, never run."""
 
 import ast
 from collections.abc import Collection, Iterable, Iterator

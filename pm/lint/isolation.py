@@ -224,7 +224,7 @@ def _returned(function: ast.FunctionDef) -> Iterator[ast.AST]:
             yield from ast.walk(node.value)
 
 
-# -- containers and who changes them
+# -- containers and what changes them
 
 
 class _Kept(NamedTuple):
@@ -289,7 +289,7 @@ class _Changes:
 
 
 def _sets_fixed_keys(call: ast.Call) -> bool:
-    """Say whether a call writes keys into a mapping that are the same for everybody."""
+    """Say whether a call writes keys into a mapping that are the same for every profile."""
     method = last_name(call.func)
     if method == "setdefault":
         return bool(call.args) and isinstance(call.args[0], ast.Constant)

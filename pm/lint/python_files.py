@@ -150,7 +150,7 @@ def subclasses(trees: Collection[ast.AST], base: str) -> frozenset[str]:
 
 
 def _python_files(folder: Path) -> Iterator[str]:
-    """Yield the paths of Python files; folders behind links are somebody else's."""
+    """Yield the paths of Python files; folders behind links do not belong to the plugin."""
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
         inside = Path(root).relative_to(folder)

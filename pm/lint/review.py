@@ -50,7 +50,7 @@ class Provided(NamedTuple):
     modules: Collection[str]
     """Top-level names, and where a distribution's contents are not known its own name."""
     unknown: tuple[str, ...] = ()
-    """Distributions whose contents nobody could tell, sorted."""
+    """Distributions whose contents are not known, sorted."""
 
 
 class Review:
@@ -103,7 +103,7 @@ class Review:
     def _readme(self) -> Iterator[Problem]:
         names = (Path(path.name.lower()) for path in self._folder.iterdir())
         if not any(name.stem == "readme" and name.suffix in _READABLE for name in names):
-            message = "there is no README: nobody can read what the plugin does before installing it"
+            message = "there is no README that says what the plugin does before it is installed"
             yield Problem("readme-missing", message, hint="add a `README.md`")
 
     def _start(self) -> Iterator[Problem]:
@@ -155,7 +155,7 @@ class Review:
             if isinstance(item, MappingNode):
                 name, check = (given(item, part) for part in ("name", "check"))
                 named = shown(redact(name.text)) if isinstance(name, ScalarNode) else f"`{key}[{position}]`"
-                message = f"{named} is not a Python package: nobody looked whether it is there"
+                message = f"{named} is not a Python package, and it was not checked whether it is there"
                 message += ", and its `check` was not run" if check is not None else ""
                 place = (file, item.line, item.column, f"{key}[{position}]")
                 yield Problem("external-unchecked", message, *place)
@@ -230,7 +230,7 @@ def _bound(body: Sequence[ast.stmt]) -> Iterator[str]:
 
 
 def _undeclared(item: UndeclaredImport, provided: Provided) -> Problem:
-    """Return what is to be said of a module that is imported and that nobody is known to bring."""
+    """Return what is to be said of a module that is imported and that no distribution is known to bring."""
     module, file, line = f"`{item.module}`", item.file, item.line
     if item.guarded:
         message = f"{module} is used if it is there; no requirement of core or plugin brings it"
@@ -240,7 +240,7 @@ def _undeclared(item: UndeclaredImport, provided: Provided) -> Problem:
         hint = "name a core that has it with `--core`, or import it where its absence is caught"
         return Problem("core-module-missing", message, file, line, hint=hint)
     if provided.unknown:
-        message = f"nobody could tell whether {_listed(provided.unknown)} bring {module}"
+        message = f"it is not known whether {_listed(provided.unknown)} bring {module}"
         return Problem("import-not-judged", message, file, line, hint="ask once without `--offline`")
     hint = "list the package that has it among the requirements"
     return Problem("undeclared-import", f"no requirement of core or plugin brings {module}", file, line, hint=hint)

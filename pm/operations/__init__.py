@@ -1,1 +1,1 @@
-"""What an operator can do: each verb from the situation to its receipt."""
+"""What an operator can do: each verb from the state to its receipt."""

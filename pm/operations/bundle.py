@@ -237,7 +237,7 @@ def _in_its_place(order: Order) -> Iterator[Path]:
         _swap(stage, order)
         sync_folder(output.parent)
     except OSError as error:
-        if str(error.filename or "").startswith(str(stage)):  # which nobody knows
+        if str(error.filename or "").startswith(str(stage)):  # of which an operator knows nothing
             error.filename = str(output)
         raise disk_error(error, output) from error
     finally:

@@ -13,7 +13,7 @@ from pm.receipts.receipt import Done
 
 
 def disable(run: OperationRun, word: str) -> Result:
-    """Switch a plugin off in this profile; its packages stay until the next build, which drops what was its own."""
+    """Disable a plugin in this profile; its packages stay until the next build, which drops what it alone required."""
     leaver = leaver_of(run, word)
     if not leaver.counts:
         return Done("unchanged")

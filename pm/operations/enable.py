@@ -1,4 +1,4 @@
-"""Switch an installed plugin on: one admission, and the config with it."""
+"""Enable an installed plugin: one admission, and the config with it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pm.verdict.state import Options
 
 
 def enable(run: OperationRun, word: str, options: Options) -> Result:
-    """Judge a plugin together with everything that is enabled, and switch it on if it is admitted."""
+    """Judge a plugin together with everything that is enabled, and enable it if it is admitted."""
     with open_resolver(run.places, run.context.environ, options, run.context.index_options) as resolver:
         state = resolver.state
         run.reads(state)

@@ -1,4 +1,4 @@
-"""Delete the generations that nobody needs any more, and what only they needed."""
+"""Delete the generations that are not needed any more, and what only they needed."""
 
 import os
 import re
@@ -38,7 +38,7 @@ class Needed(NamedTuple):
 def collect(run: OperationRun) -> Result:
     """Keep what is selected, what something runs in, and the newest `pm.keep_generations`; the rest goes.
 
-    A dry run only says what would go. Raise `PmError` (`drift`) if nobody can tell what is selected.
+    A dry run only says what would go. Raise `PmError` (`drift`) if it is not known what is selected.
     """
     places = run.places
     needed = _needed(places)
@@ -144,7 +144,7 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _deleted(places: Places, path: Path) -> bool:
-    """Delete what nobody needs; an environment only while nobody can start in it. Say whether it is gone."""
+    """Delete what is not needed; an environment only while no process can start in it. Say whether it is gone."""
     if path.suffix == ".json":
         _remove(path)
         return True

@@ -43,7 +43,7 @@ class InstallOptions(NamedTuple):
     force: bool = False
     """Replace an installed copy of the same key."""
     keep: bool = False
-    """If it is refused, leave it installed and switched off."""
+    """If it is refused, leave it installed and not enabled."""
 
 
 def install(run: OperationRun, source: str, how: InstallOptions, options: Options) -> Result:
@@ -77,7 +77,7 @@ def _installed_already(candidate: CandidatePlugin) -> Refused | None:
 
 
 def _is_there_already(state: State, candidate: CandidatePlugin) -> bool:
-    """Say whether just these files were put there by an earlier installation, and nobody has changed them since."""
+    """Say whether just these files were put there by an earlier installation, and are unchanged since."""
     if candidate.old is None:
         return False
     digest = tree_digest(candidate.staged.folder)
@@ -90,19 +90,19 @@ def _is_there_already(state: State, candidate: CandidatePlugin) -> bool:
 
 
 def _unchanged(run: OperationRun, state: State, candidate: CandidatePlugin, how: InstallOptions) -> Done | None:
-    """Say that what was asked for is so already; `None` if the plugin is still to be switched on."""
+    """Say that what was asked for is so already; `None` if the plugin is still to be enabled."""
     found = candidate.old
     if found is None or (how.enable and not is_running(state, found)):
         return None
     run.decides_on(state.union)
     if not any(in_place_of(member, candidate.key) for member in state.here.enabled.members):
-        _note_switched_off(run, candidate.key)
+        _note_not_enabled(run, candidate.key)
     return Done("unchanged")
 
 
-def _note_switched_off(run: OperationRun, key: str) -> None:
-    message = f"`{key}` is installed and switched off; whether it fits was not asked"
-    run.note(Problem("not-enabled", message, hint=f"`hermes plugins enable {key}` asks and switches it on"))
+def _note_not_enabled(run: OperationRun, key: str) -> None:
+    message = f"`{key}` is installed and not enabled; it was not checked whether it fits"
+    run.note(Problem("not-enabled", message, hint=f"`hermes plugins enable {key}` checks and enables it"))
 
 
 class _Installation:
@@ -139,7 +139,7 @@ class _Installation:
         return result if isinstance(result, Admitted) else self._kept(result)
 
     def _kept(self, result: Result) -> Result:
-        """Leave a refused plugin installed and switched off if that was asked for; one that was there stays."""
+        """Leave a refused plugin installed and not enabled if that was asked for; one that was there stays."""
         wanted = self._how.keep and self._candidate.old is None and is_key(self._candidate.key)
         if not isinstance(result, Refused) or not wanted or self._run.operation.dry_run:
             return result
@@ -156,7 +156,7 @@ class _Installation:
             return self._kept(Refused(reasons))
         if not self._run.operation.dry_run:
             self._put()
-        _note_switched_off(self._run, key)
+        _note_not_enabled(self._run, key)
         return Done("admitted")
 
     def _put(self) -> None:

@@ -19,12 +19,12 @@ from pm.plugins.tree import LEFT_OUT_FILES, LEFT_OUT_FOLDERS, LEFT_OUT_SUFFIXES,
 from pm.system.files import read_stored
 
 _INSTALLED = "installed.json"
-# no part of a plugin's tree, and still what somebody made there and works with: an environment of the plugin's own
+# no part of a plugin's tree, and still made there on purpose: an environment of the plugin's own
 _NOBODYS = LEFT_OUT_FOLDERS - {".venv"}
 
 
 def keep_tree(places: Places, folder: Path) -> str:
-    """Keep a copy of what belongs to a plugin by its digest, and return the digest; whoever names it flushes it.
+    """Keep a copy of what belongs to a plugin by its digest, which is returned; the operation that names it flushes it.
 
     Raise `PmError` (`unsafe-archive`, `no-space`, `not-writable`).
     """
@@ -46,7 +46,7 @@ def kept_tree(places: Places, digest: str) -> Path:
 def forget_tree(places: Places, digest: str) -> None:
     """Remove a kept tree if neither a plugin's folder nor a generation's record names it, as far as can be told."""
     records = places.generations.glob("*.json")
-    with suppress(OSError):  # what was done is done, and `gc` takes what nobody needs
+    with suppress(OSError):  # what was done is done, and `gc` takes what is not needed
         if digest not in _installed(places).values() and not any(digest in record.read_text() for record in records):
             shutil.rmtree(kept_tree(places, digest))
 
@@ -54,8 +54,8 @@ def forget_tree(places: Places, digest: str) -> None:
 def placed(places: Places, digest: str, folder: Path, *, recorded: str | None) -> tuple[Replacement, ...]:
     """Return the replacement of a plugin's folder by a kept tree; what the plugin wrote into its folder comes along.
 
-    `recorded` is the digest of the tree that was put there before; empty if nobody knows, and nothing comes along;
-    `None` if no plugin lies there: then whatever does is somebody's data, and comes along.
+    `recorded` is the digest of the tree that was put there before; empty if that is not known, and nothing comes along;
+    `None` if no plugin lies there: then what lies there is the operator's data, and comes along.
     """
     stage = _beside(folder)
     copy_plugin(kept_tree(places, digest), stage)
@@ -141,9 +141,9 @@ def keep_what_is_lost(run: OperationRun, folder: Path, recorded: str, digest: st
     """
     places = run.places
     if recorded == "":
-        why = "was put there by somebody else"
+        why = "was not put there by the manager"
     elif _changed_files(places, folder, recorded) or (digest and replaced_files(places, digest, folder, recorded)):
-        why = "was changed by somebody since"
+        why = "was changed since"
     else:
         return
     backup = kept_tree(places, keep_tree(places, folder))
@@ -162,7 +162,7 @@ def _changed_files(places: Places, folder: Path, recorded: str) -> list[str]:
 def own_files(places: Places, folder: Path, recorded: str | None) -> list[str]:
     """Return what lies in a plugin's folder and is no part of its recorded tree, sorted; bytecode does not count.
 
-    Without a recorded tree (`""`) nobody can tell; where no plugin lies (`None`) that is everything.
+    Without a recorded tree (`""`) it is not known; where no plugin lies (`None`) that is everything.
     """
     if recorded is None:
         return sorted(_paths(folder))

@@ -178,7 +178,7 @@ def _announce(run: OperationRun, leaver: Leaver, found: Sequence[Found]) -> None
 
 
 def edits_of(run: OperationRun, leaver: Leaver, change: Disable | Remove) -> Edits:
-    """Return the edits of the config; who is selected as provider or engine is selected no longer."""
+    """Return the edits of the config; what was selected as provider or engine is selected no longer."""
     changes: list[ConfigChange] = [change]
     for setting, written in selections(leaver.selection):
         if setting in leaver.selecting:
@@ -192,10 +192,10 @@ def edits_of(run: OperationRun, leaver: Leaver, change: Disable | Remove) -> Edi
 def commit_without(
     run: OperationRun, leaver: Leaver, prepared: Prepared, edits: Edits, *, consents: Mapping[str, object]
 ) -> None:
-    """Select a generation of those who stay, together with the edits."""
+    """Select a generation of the members that stay, together with the edits."""
     record = leaver.record
     if record is None:
-        message = "nobody leaves a generation that is not there"
+        message = "there is no generation to leave"
         raise AssertionError(message)
     remaining = leaver.remaining(run.places.profile)
     profile = run.places.profile
@@ -214,20 +214,20 @@ def commit_without(
 
 
 def disowned(lock: Lock, key: str) -> Lock:
-    """Return a lock in which nothing is there on behalf of a plugin: what was only its own is there for nobody."""
+    """Return a lock in which a plugin owns nothing: what it alone required has no owner."""
     leaving = Owner("plugin", key)
     pins = (pin._replace(owners=tuple(owner for owner in pin.owners if owner != leaving)) for pin in lock.pins)
     return lock._replace(pins=tuple(pins))
 
 
 def fingerprinted(run: OperationRun, record: Record, remaining: Sequence[Member], lock: Lock) -> Lock:
-    """Return a lock with the fingerprint of those who stay."""
+    """Return a lock with the fingerprint of the members that stay."""
     fingerprint = _fingerprint(run, record, remaining, consents_left(record.consents, lock))
     return lock._replace(fingerprint=fingerprint)
 
 
 def _fingerprint(run: OperationRun, record: Record, remaining: Sequence[Member], consents: Mapping[str, object]) -> str:
-    """Return the fingerprint of those who stay; empty if it cannot be told now, and the next check decides anew."""
+    """Return the fingerprint of the members that stay; empty if it is not known: then the next check decides anew."""
     try:
         with read_state(run.places, run.context.environ, Options(offline=True)) as (state, _):
             if core_to_json(state.hosted, state.interpreter.target) != record.core:

@@ -1,4 +1,4 @@
-"""Remove what operations left that were killed: nothing refers to it, and nobody else is at work.
+"""Remove what killed operations left: nothing refers to it, and no other operation is under way.
 
 Everything that is made beside its place has a name of its own kind, so that it is known again: in the manager's state
 `.<name>.<process>.<hex>.tmp` or `.part`, beside configs and plugin folders `.<name>.pm-<hex>.<kind>`.
@@ -48,7 +48,7 @@ def sweep(places: Places) -> None:
 
 
 def _half_written(places: Places) -> Iterator[Path]:
-    """Yield what a process that is gone was writing; looks write receipts, and wait for nobody."""
+    """Yield what a process that is gone was writing; verbs that only look write receipts too, and take no lock."""
     wheels = (path for path in _inside(places.wheels) if path.is_dir())
     folders = (places.state, places.generations, places.trees, places.wheels, *wheels, places.receipts, places.locks)
     for folder in folders:

@@ -145,7 +145,7 @@ def _completed(member: Member, run: OperationRun, trees: Mapping[str, str]) -> M
 def _kept(member: Member, run: OperationRun) -> str:
     """Return the digest of a plugin's files, of which a copy is kept; empty for what cannot be copied.
 
-    It lies there already, put there by somebody else: that is no reason to refuse it, and none to refuse others.
+    It lies there already, and the manager did not put it there: that is no reason to refuse it, or others.
     """
     try:
         return keep_tree(run.places, Path(member.root))

@@ -48,7 +48,7 @@ def remove(run: OperationRun, word: str, options: Options) -> Result:
     edits = edits_of(run, leaver, Remove(leaver.key, leaver.names, leaver.staying))
     removes_folder = leaver.folder is not None
     if leaver.found is not None and not removes_folder:
-        message = f"`{leaver.key}` comes with the {leaver.found.source} plugins: it stays there, switched off"
+        message = f"`{leaver.key}` comes with the {leaver.found.source} plugins: it stays there, disabled"
         run.note(Problem("stays-there", message))
     record = leaver.record
     lock = _without(run, leaver) if record is not None and (leaver.is_member or _holds_leftovers(record)) else None
@@ -89,12 +89,12 @@ def _once_here(places: Places) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _holds_leftovers(record: Record) -> bool:
-    """Say whether the environment holds packages that nobody asks for any more: a plugin was switched off before."""
+    """Say whether the environment holds packages without an owner: a plugin was disabled before."""
     return any(not owners for owners in owners_by_name(record.lock).values())
 
 
 def _without(run: OperationRun, leaver: Leaver) -> Lock | None:
-    """Return the lock of those who stay; `None` if nobody leaves it."""
+    """Return the lock of the members that stay; `None` without a record."""
     record = leaver.record
     if record is None:
         return None
@@ -129,7 +129,7 @@ def _subset(run: OperationRun, record: Record, remaining: Sequence[Member]) -> L
 
 
 def _rebuilt(run: OperationRun, record: Record, lock: Lock, options: Options) -> Prepared:
-    """Build the environment of those who stay, from the cache if it has everything.
+    """Build the environment of the members that stay, from the cache if it has everything.
 
     Without the wheels, and without a network to get them, the environment stays as it is: a superset.
     """
@@ -143,9 +143,9 @@ def _rebuilt(run: OperationRun, record: Record, lock: Lock, options: Options) ->
                 if isinstance(built, Prepared):
                     return built
     except PmError as error:
-        message = f"what nobody needs any more stays until the next build: {error.message.splitlines()[0]}"
+        message = f"packages that are not needed any more stay until the next build: {error.message.splitlines()[0]}"
     else:
-        message = "what nobody needs any more stays until the next build: not every wheel is there to build without it"
+        message = "packages that are not needed any more stay until the next build: not every wheel is there for one"
     run.note(Problem("superset-kept", message))
     owned = {pin.name: pin.owners for pin in lock.pins}
     pins = tuple(pin._replace(owners=owned.get(pin.name, ())) for pin in record.lock.pins)

@@ -56,7 +56,7 @@ def _replaced(state: State, verdict: Verdict) -> Iterator[Problem]:
         if known is not None and known != pin.artifact.sha256:
             message = f"`{pin.artifact.filename}` has other bytes than when it was locked"
             yield Problem(
-                "file-replaced", message, hint="ask whoever runs the index why; a release is not published twice"
+                "file-replaced", message, hint="ask the index's administrator why; a release is not published twice"
             )
 
 

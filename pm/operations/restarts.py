@@ -23,13 +23,13 @@ def restart_reasons(places: Places, before: Record | None, after: Record) -> tup
     may = _difference(places, before.environment, after.environment) if before is not None and moved else ()
     try:
         behind = running_behind(places, after)
-    except PmError:  # the change is made: that nobody can look at the leases makes it no failure
+    except PmError:  # the change is made: leases that cannot be read make it no failure
         behind = ()
     return tuple(dict.fromkeys((*may, *behind)))
 
 
 def replaced_plugins(before: Record | None, after: Record) -> tuple[str, ...]:
-    """Return the plugins whose folder holds other files than before: who has imported from it would mix the two."""
+    """Return the plugins whose folder holds other files than before: a process that imported from it would mix both."""
     known = {member.root: member for member in before.members} if before is not None else {}
     replaced = ((known[member.root], member) for member in after.members if member.root in known)
     return tuple(_replaced(old, new) for old, new in replaced if old.tree_digest and old.tree_digest != new.tree_digest)

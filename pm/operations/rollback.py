@@ -91,7 +91,7 @@ def _check(run: OperationRun, target: Record, moved: Sequence[tuple[Member, str 
 def _moved(run: OperationRun, record: Record, target: Record) -> Iterator[tuple[Member, str | None]]:
     """Yield the plugins whose folder holds another tree now than then, with the digest of what it holds.
 
-    It is empty if nobody knows, and `None` if no plugin lies there.
+    It is empty if that is not known, and `None` if no plugin lies there.
     """
     known = {member.root: member.tree_digest for member in record.members}
     for member in target.members:
@@ -99,7 +99,7 @@ def _moved(run: OperationRun, record: Record, target: Record) -> Iterator[tuple[
             continue
         there = is_plugin(Path(member.root))
         now = recorded_tree(run.places, Path(member.root), known.get(member.root, "")) if there else None
-        # what nobody put there by a record may be just what it was
+        # what no record put there may be just what it was
         if now != member.tree_digest and (now or not there or any(changed_trees(run.places, (member,)))):
             yield member, now
 
@@ -144,7 +144,7 @@ def _switches(run: OperationRun, home: Path, selection: Selection, then: _Then) 
     gone = [m for m in then.members(then.record) if not any(same_key(m.key, other.key) for other in members)]
     now = {"memory.provider": selection.memory_provider, "context.engine": selection.context_engine}
     chosen = then.target.selections.get(then.profile, {}).get("chosen")
-    if chosen is None:  # an older record does not tell: whoever goes is selected no longer
+    if chosen is None:  # an older record does not tell: a plugin that goes is selected no longer
         leaving = [plugin for plugin in found if any(same_key(plugin.key, member.key) for member in gone)]
         chosen = now | {setting: "" for plugin in leaving for setting in selecting(selection, plugin, found)}
     wanted = {setting: chosen.get(setting, "") for setting in now}
@@ -166,7 +166,7 @@ def _switches(run: OperationRun, home: Path, selection: Selection, then: _Then) 
 def _said(profile: str, change: ConfigChange) -> str:
     if isinstance(change, Set):
         return f"the profile `{profile}` sets `{change.setting}` to `{change.value}`"
-    return f"the profile `{profile}` switches `{change.key}` {'on' if isinstance(change, Enable) else 'off'}"
+    return f"the profile `{profile}` {'enables' if isinstance(change, Enable) else 'disables'} `{change.key}`"
 
 
 def _go(

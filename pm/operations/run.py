@@ -26,9 +26,9 @@ class Context(NamedTuple):
     places: Places
     environ: Mapping[str, str]
     tell: Callable[[str], None] = lambda _: None
-    """Hears what is being done, for a person who waits."""
+    """Is called with what is being done, for the operator who waits."""
     index_options: IndexOptions | None = None
-    """How an index is asked, and who hears of it."""
+    """How an index is asked, and what is called with its progress."""
 
 
 class Request(NamedTuple):
@@ -194,7 +194,7 @@ def looking(run: OperationRun, work: Callable[[], Result]) -> Receipt:
 
 
 def inspecting(run: OperationRun, work: Callable[[], Result]) -> Receipt:
-    """Do work that changes nothing, waits for nobody, and whose receipt is kept."""
+    """Do work that changes nothing, takes no lock, and whose receipt is kept."""
     return _stored(run, _ended(run, work))
 
 
@@ -211,7 +211,7 @@ def _ended(run: OperationRun, work: Callable[[], Result]) -> Result | PmError:
     except PmError as error:
         return error
     except OSError as error:
-        # a disk can fail at any call: whoever knows a better word for it has said it already
+        # a disk can fail at any call: code that knows a better word for it has raised that already
         return disk_error(error, run.places.state)
     except KeyboardInterrupt as stopped:
         return _stopped(run, str(stopped))
@@ -221,7 +221,7 @@ def _stopped(run: OperationRun, signal: str) -> PmError:
     if run.places.journal.exists():
         consequence = "the next command that changes something undoes what it had begun"
     elif run.operation.name == "gc":
-        consequence = "what it had deleted by then is gone, and nobody needs it"
+        consequence = "what it had deleted by then is gone, and was not needed"
     else:
         consequence = "nothing was changed"
     by = f" by {signal}" if signal else ""

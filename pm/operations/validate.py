@@ -58,7 +58,7 @@ def _note(run: OperationRun, key: str, findings: tuple[Problem, ...]) -> None:
         run.note(finding, owner=key)
 
 
-# -- the situation of an author
+# -- the state that an author's check starts from
 
 
 @contextmanager

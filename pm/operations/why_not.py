@@ -42,7 +42,7 @@ def _wanted(text: str) -> Requirement:
     except InvalidRequirementText as error:
         hint = f"write `{error.correction}`" if error.correction else "write it as in `httpx>=0.29`"
         raise PmError("invalid-declaration", f"`{text}` is not a requirement: {error.message}", hint=hint) from error
-    # it has no name of its own, so whoever asks is called by what is asked
+    # the member has no name of its own, so it is called by what it requires
     owner = Owner("plugin", wanted.name if wanted.url else wanted.canonical)
     return wanted._replace(origin=Origin(owner))
 

@@ -1,4 +1,4 @@
-"""Unpack archives that nobody vouches for: every entry is judged before the first byte is written."""
+"""Unpack archives of unknown origin: every entry is judged before the first byte is written."""
 
 from __future__ import annotations
 

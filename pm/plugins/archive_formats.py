@@ -33,7 +33,7 @@ _BLOCK = 512
 
 
 class ArchiveEntry(NamedTuple):
-    """One entry of an archive, before anybody believes it."""
+    """One entry of an archive, before it was judged."""
 
     name: str
     """As the archive spells it."""
@@ -113,7 +113,7 @@ class _Tar:
         self._entries: dict[str, tarfile.TarInfo] = {}
 
     def members(self) -> Iterator[ArchiveEntry]:
-        """Yield the entries one header after the other: whoever stops early has not read what comes after."""
+        """Yield the entries one header after the other: a caller that stops early has not read what comes after."""
         for entry in self._archive:
             yield self._member(entry)
             self._entries[entry.name] = entry

@@ -103,7 +103,7 @@ class _Counted:
 
     @property
     def notes(self) -> tuple[Problem, ...]:
-        """A fault of a list that does not count makes nobody unfit, and is told all the same."""
+        """A fault of a list that does not count makes no plugin unfit, and is told all the same."""
         faults = (*self._used.problems, *self._unused.problems) if self._manifest.external else self._unused.problems
         return (*self._used.notes, *self._unused.notes, *faults, *self._external(), *self._differ())
 

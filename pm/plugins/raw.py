@@ -9,7 +9,7 @@ LEGACY_LISTS = ("pip_dependencies", "python_dependencies")
 
 
 class Written(NamedTuple):
-    """A text that somebody wrote where a requirement belongs."""
+    """A text as it is written where a requirement belongs."""
 
     text: str
     file: str

@@ -1,4 +1,4 @@
-"""Take a plugin from where the operator says it is, and stage a copy that nobody else changes."""
+"""Take a plugin from where the operator says it is, and stage a copy that no other process changes."""
 
 import os
 import re

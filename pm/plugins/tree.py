@@ -140,7 +140,7 @@ def _copy(source: Path, destination: Path, entry: TreeEntry) -> None:
     elif entry.kind == "link":
         destination.symlink_to(source.readlink())
     else:
-        import shutil  # with it come three compressors, and who only looks at a tree needs none
+        import shutil  # with it come three compressors, and looking at a tree needs none
 
         shutil.copyfile(source, destination, follow_symlinks=False)
         destination.chmod(0o755 if entry.kind == "program" else 0o644)

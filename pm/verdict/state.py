@@ -243,14 +243,14 @@ def _selected(places: Places, options: Options) -> tuple[Record | None, tuple[Pr
     try:
         return read_selected(places), ()
     except PmError as error:
-        if not options.anew or error.code != "drift":  # what somebody else keeps to himself is not lost
+        if not options.anew or error.code != "drift":  # what another user keeps unreadable is not lost
             raise
         message = f"what was admitted before is not known any more, and is judged anew: {error.message}"
         return None, (Problem("record-lost", message, error.file),)
 
 
 def _all_readable(profiles: Iterable[Profile]) -> None:
-    """Raise what is wrong with a profile's config: without a record nobody knows its last plugins."""
+    """Raise what is wrong with a profile's config: without a record its last plugins are not known."""
     for profile in profiles:
         if profile.error is not None:
             raise profile.error
@@ -433,7 +433,7 @@ def _last_selection(profile: str, record: Record | None) -> list[Member]:
 
 
 def _absent(inhabited: ProfilePlugins, record: Record | None, rules: Rules) -> tuple[list[Member], list[Problem]]:
-    """Return what the config enables and nobody found here, as it was last admitted."""
+    """Return what the config enables and is not there, as it was last admitted."""
     members: list[Member] = []
     notes: list[Problem] = []
     for written in inhabited.enabled.missing:

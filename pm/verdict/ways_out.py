@@ -18,7 +18,7 @@ _ROUNDS = 2_000
 
 
 def with_steps(resolver: Resolver, verdict: Verdict, refused: Refused) -> Refused:
-    """Return a refusal with the steps that were confirmed, and those that nobody could answer as suggestions.
+    """Return a refusal with the steps that were confirmed, and those that could not be tried as suggestions.
 
     What was refuted is not shown. When the time for steps is over, what was not tried yet stays a suggestion.
     """

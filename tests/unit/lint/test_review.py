@@ -41,7 +41,7 @@ def found(folder: Path) -> list[tuple[str, str, int]]:
 _ALONE = {
     "missing-readme": Problem(
         "readme-missing",
-        "there is no README: nobody can read what the plugin does before installing it",
+        "there is no README that says what the plugin does before it is installed",
         hint="add a `README.md`",
     ),
     "missing-init": Problem(
@@ -105,7 +105,7 @@ _ALONE = {
     ),
     "named-like-a-package": Problem(
         "external-unchecked",
-        "`demo-tool` is not a Python package: nobody looked whether it is there, and its `check` was not run",
+        "`demo-tool` is not a Python package, and it was not checked whether it is there, and its `check` was not run",
         "plugin.yaml",
         5,
         5,

@@ -131,7 +131,7 @@ def test_upload_times_are_written_in_utc_with_six_digits() -> None:
         ((HTTPX, HTTPX), "package `httpx`: is pinned twice"),
         (
             (SOCKSIO._replace(artifact=SOCKSIO.artifact._replace(sha256="")),),
-            "package `socksio`: `socksio-1.0.0-py3-none-any.whl` has no sha256, so nobody could check it",
+            "package `socksio`: `socksio-1.0.0-py3-none-any.whl` has no sha256, so it could not be checked",
         ),
         (
             (SOCKSIO._replace(artifact=SOCKSIO.artifact._replace(path="")),),
