@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from admission.requirement import Requirement
+from admission.requirement import Origin, Requirement
 from lockfiles import Lock
 
 
@@ -62,13 +62,20 @@ class Step(NamedTuple):
     """One way out of a refusal, as a value; `pm` renders its command."""
 
     action: str
-    """`update-plugin`, `widen`, `update-core`, `allow-prerelease`, `allow-build`, `allow-direct-url`, `allow-newer`,
-    `leave-out`, `re-enable`, `retry`, or `together` for several of them of which none suffices alone."""
+    """`widen`, `update-core`, `allow-prerelease`, `allow-build`, `allow-newer`, `leave-out`, `repair`, `re-enable`,
+    `retry`, or `together` for several of them of which none suffices alone."""
     subject: str
     """The plugin key, the package or the core requirement that the action is about."""
-    explanation: str
+    explanation: str = ""
+    """What only this step says to people; where it is empty, `pm` renders its sentence from the other fields."""
     value: str = ""
-    """The new text, version or name that the action would set."""
+    """The version, instant or core requirement that the action would set."""
+    origin: Origin | None = None
+    """For `widen`: where the requirement is written whose bounds are in the way, and who wrote it."""
+    before: str = ""
+    """For `widen`: that requirement as it is written."""
+    after: str = ""
+    """For `widen`: what to write instead; empty as long as it is not known which version would be chosen."""
     confirmed: bool = False
     """A dry run of the same engine admitted the set with this change."""
     effect: tuple[str, ...] = ()

@@ -29,7 +29,7 @@ _WRITTEN = re.compile(
 
 
 class Proposal(NamedTuple):
-    """One change that may help."""
+    """One change that may help; its step tells it from every other change."""
 
     step: Step
     change: Callable[[Question], Question]
@@ -37,11 +37,6 @@ class Proposal(NamedTuple):
     """For `widen`: the requirement whose bounds are left out here, to see which version would be chosen."""
     certain: bool = True
     """Whether an answer can be trusted; not for a build, whose requirements are only known afterwards."""
-
-    @property
-    def label(self) -> tuple[Step, Requirement | None]:
-        """What tells it from every other change."""
-        return self.step, self.line
 
 
 def no_cores() -> tuple[Core, ...]:
@@ -67,7 +62,7 @@ def proposals(
         *_consents(refused),
         *_one_less(question, refused),
     ]
-    return tuple({proposal.label: proposal for proposal in found}.values())[:MOST]
+    return tuple({proposal.step: proposal for proposal in found}.values())[:MOST]
 
 
 def changed(question: Question, parts: Sequence[Proposal]) -> Question:
@@ -77,11 +72,8 @@ def changed(question: Question, parts: Sequence[Proposal]) -> Question:
     return question
 
 
-def narrowed(proposal: Proposal, admitted: Admitted, candidate: str) -> Proposal | None:
-    """Return the proposal with the exact new text of its line, to be asked for again; `None` if no bound is wider.
-
-    Where it is not a line of the candidate, it is said whose.
-    """
+def narrowed(proposal: Proposal, admitted: Admitted) -> Proposal | None:
+    """Return the proposal with the exact new text of its line, to be asked for again; `None` if no bound is wider."""
     line = proposal.line
     if line is None:
         return proposal
@@ -92,11 +84,7 @@ def narrowed(proposal: Proposal, admitted: Admitted, candidate: str) -> Proposal
     other = parse_requirement(text, line.origin)
     if other.specifier == line.specifier:
         return None
-    place = f"{line.origin.file}:{line.origin.line}" if line.origin.line else line.origin.file or line.origin.key
-    whose = f" of `{line.origin.owner.name}`" if line.origin.owner.name != candidate else ""
-    explanation = f"write `{text}` instead of `{line.text or line.canonical}` in {place}{whose}"
-    step = proposal.step._replace(value=text, explanation=explanation)
-    return Proposal(step, partial(_with_line, line=line, other=other))
+    return Proposal(proposal.step._replace(after=text), partial(_with_line, line=line, other=other))
 
 
 def confirmed(parts: Sequence[Proposal], admitted: Admitted, before: Lock | None) -> Step:
@@ -120,8 +108,7 @@ def _joined(steps: Sequence[Step]) -> Step:
         return steps[0]
     steps = sorted(steps, key=lambda step: _INVASIVE.index(step.action))
     subjects = dict.fromkeys(step.subject for step in steps)
-    told = f"{', '.join(step.explanation for step in steps[:-1])} and {steps[-1].explanation}"
-    return Step("together", ", ".join(subjects), told, parts=tuple(steps))
+    return Step("together", ", ".join(subjects), parts=tuple(steps))
 
 
 # -- wider bounds
@@ -135,8 +122,7 @@ def _wider_bounds(question: Question, refused: Refused, fixed: Collection[str]) 
     for line in dict.fromkeys(lines):
         if line.specifier and not line.url and line.origin.owner.name not in fixed:
             loosened = line._replace(specifier="", text=line.text)
-            subject = line.origin.owner.name
-            step = Step("widen", subject, f"accept other versions of `{line.name}`")
+            step = Step("widen", line.origin.owner.name, origin=line.origin, before=line.text or line.canonical)
             yield Proposal(step, partial(_with_line, line=line, other=loosened), line)
 
 
@@ -183,12 +169,7 @@ def _newer_cores(refused: Refused, cores: Callable[[], Sequence[Core]]) -> Itera
     if not any(_is_about_the_core(reason) for reason in refused.reasons):
         return
     for core in cores():
-        step = Step(
-            "update-core",
-            core.name,
-            f"update the core to {core.version}",
-            value=f"{core.name}{_extras(core)}=={core.version}",
-        )
+        step = Step("update-core", core.name, value=f"{core.name}{_extras(core)}=={core.version}")
         yield Proposal(step, partial(_with_core, core=core))
 
 
@@ -214,16 +195,11 @@ def _consents(refused: Refused) -> Iterator[Proposal]:
         for action in reason.consents:
             match action:
                 case "allow-prerelease":
-                    step = Step("allow-prerelease", name, f"allow pre-releases of `{name}`")
-                    yield Proposal(step, partial(_with_prereleases, name=name))
+                    yield Proposal(Step("allow-prerelease", name), partial(_with_prereleases, name=name))
                 case "allow-newer":
-                    step = Step(
-                        "allow-newer", name, "take files that are younger than the quarantine allows", value="off"
-                    )
-                    yield Proposal(step, _without_quarantine)
+                    yield Proposal(Step("allow-newer", name, value="off"), _without_quarantine)
                 case _:
-                    step = Step("allow-build", name, f"allow to build `{name}` from its source, which runs its code")
-                    yield Proposal(step, _unchanged, certain=False)
+                    yield Proposal(Step("allow-build", name), _unchanged, certain=False)
 
 
 def _with_prereleases(question: Question, name: str) -> Question:
@@ -252,8 +228,7 @@ def _one_less(question: Question, refused: Refused) -> Iterator[Proposal]:
     others = dict.fromkeys(demand.requirement.origin.owner for demand in demands)
     for owner in others:
         if owner.kind == "plugin" and owner.name != question.candidate:
-            step = Step("leave-out", owner.name, f"go on without `{owner.name}`")
-            yield Proposal(step, partial(_without, owner=owner))
+            yield Proposal(Step("leave-out", owner.name), partial(_without, owner=owner))
 
 
 def _without(question: Question, owner: Owner) -> Question:

@@ -85,7 +85,7 @@ class _Search:
 
     def answer(self, parts: Sequence[Proposal]) -> _Answer:
         """Return the answer to the question with some changes, which is the same in whatever order they are made."""
-        key = frozenset(part.label for part in parts)
+        key = frozenset(part.step for part in parts)
         if key not in self._answers:
             self._answers[key] = self._ask(changed(self._question, parts))
         return self._answers[key]
@@ -98,7 +98,7 @@ class _Search:
         has_core = any(part.step.action == "update-core" for part in parts)
         cores = no_cores if has_core else self._cores
         found = proposals(changed(self._question, parts), refused, cores=cores, fixed=self._fixed)
-        return tuple(proposal for proposal in found if proposal.label not in {part.label for part in parts})
+        return tuple(proposal for proposal in found if proposal.step not in {part.step for part in parts})
 
     def alone(self, proposal: Proposal) -> tuple[tuple[Proposal, ...], _Answer]:
         """Return the answer to one proposal, with the exact text of its line if it is admitted."""
@@ -111,8 +111,7 @@ class _Search:
         """Return the parts with the exact text of each line, less those that need no other one, and their answer."""
         if all(part.line is None for part in parts):
             return parts, admitted
-        own = self._question.candidate
-        exact = tuple(other for part in parts if (other := narrowed(part, admitted, own)) is not None)
+        exact = tuple(other for part in parts if (other := narrowed(part, admitted)) is not None)
         return exact, self.answer(exact)
 
     def combinations(self) -> Iterator[_Way]:
@@ -120,7 +119,7 @@ class _Search:
         seen: set[frozenset[object]] = set()
         for first in self.proposals(()):
             way = next(self._completed((first,), self._refused), None) if first.certain else None
-            if way is None or (key := frozenset(part.label for part in way.parts)) in seen:
+            if way is None or (key := frozenset(part.step for part in way.parts)) in seen:
                 continue
             seen.add(key)
             yield way

@@ -33,9 +33,7 @@ def differences(folder: Path, lock: Lock, interpreter: Interpreter, hashes: Hash
     """
     site = site_packages(folder)
     cheap = [fault for fault in check_environment(folder, lock, interpreter) if fault.code == "drift"]
-    known = {fault.message for fault in cheap}
-    found = (*_changed(site, {} if hashes is None else hashes), *_changed_own(folder), *_foreign(folder, site))
-    thorough = (fault for fault in found if fault.message not in known)
+    thorough = (*_changed(site, {} if hashes is None else hashes), *_changed_own(folder), *_foreign(folder, site))
     return [*cheap, *sorted(thorough)]
 
 

@@ -1,7 +1,7 @@
 """Write confirmed bounds as a diff of the author's own files: their lines change, every other byte stays."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import unified_diff
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +11,8 @@ from pm.documents.files import Content, folder_files
 from pm.errors import PmError
 from pm.names import same_key
 from pm.plugins.declaration import assemble
-from pm.receipts.receipt import Part, Plugin, Receipt, StepRow
+from pm.receipts.receipt import Part, PlaceRow, Plugin, Receipt, StepRow, place_of
+from pm.receipts.sentences import line_text
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _FORMS = ("{}", '"{}"', "'{}'")
@@ -29,7 +30,7 @@ def patch_text(receipt: Receipt, key: str = "", places: Collection[str] = ()) ->
     """
     plugin = _named(receipt, key) if key else receipt.plugin
     ways = [way for step in receipt.steps if (way := _bounds(step, plugin.key))] if plugin else []
-    bounds = next((way for way in ways if not places or sorted(map(_place, way)) == sorted(places)), ())
+    bounds = next((way for way in ways if not places or _places(way) == sorted(places)), ())
     if ways and not bounds:
         raise PmError("no-patch", f"no confirmed step changes just {' and '.join(f'`{place}`' for place in places)}")
     if plugin is None or not bounds:
@@ -54,15 +55,27 @@ def _named(receipt: Receipt, key: str) -> Plugin:
     raise PmError("unknown-plugin", f"`{key}` does not take part in this verdict, so no line of it is in the way")
 
 
-def _bounds(step: StepRow, key: str) -> tuple[StepRow | Part, ...]:
+class _Bound(NamedTuple):
+    """A requirement of a plugin that gets another text."""
+
+    place: PlaceRow
+    before: str
+    after: str
+
+
+def _bounds(step: StepRow, key: str) -> tuple[_Bound, ...]:
     """Return the wider bounds of a plugin that a step is, or has as parts; none of a step that was not confirmed."""
     changes: tuple[StepRow | Part, ...] = (step, *step.parts) if step.confirmed else ()
-    return tuple(change for change in changes if (change.action, change.subject) == ("widen", key))
+    return tuple(
+        _Bound(change.declared_at, change.before, change.after)
+        for change in changes
+        if (change.action, change.subject) == ("widen", key) and change.declared_at is not None
+    )
 
 
-def _place(bound: StepRow | Part) -> str:
-    """Return where a bound is written, `FILE:LINE` as its explanation tells it."""
-    return bound.explanation.removesuffix(f" of `{bound.subject}`").rpartition("` in ")[2]
+def _places(bounds: Iterable[_Bound]) -> list[str]:
+    """Return where bounds are written, as `--patch-at` names it."""
+    return sorted(line_text(bound.place) for bound in bounds)
 
 
 class _PatchedFiles(NamedTuple):
@@ -82,35 +95,28 @@ class _PatchedFiles(NamedTuple):
         return assemble(content, key=self.key, fallback=self.folder.name, core_names=frozenset())
 
 
-def _widened(files: _PatchedFiles, bound: StepRow | Part) -> _PatchedFiles:
+def _widened(files: _PatchedFiles, bound: _Bound) -> _PatchedFiles:
     """Return the files with the new text of a bound in the place of the old one, in the quotes that are there."""
     declaration = files.declared()
-    meant = [requirement for requirement in declaration.requirements if _is_meant(requirement, bound)]
-    if not meant:
-        message = f"which line `{bound.value}` would change is not known"
-        raise PmError("no-patch", message, hint="write it there yourself")
-    [name] = {requirement.origin.file for requirement in meant}
-    old, line = meant[0].text, meant[0].origin.line
+    meant = next((requirement for requirement in declaration.requirements if _is_meant(requirement, bound)), None)
+    name, line = bound.place.file, bound.place.line
+    hint = f"write `{bound.after}` there yourself"
+    if meant is None:
+        message = f"`{bound.before}` is not what {line_text(bound.place)} asks for"
+        raise PmError("no-patch", message, file=str(files.folder / name), line=line, hint=hint)
     before = files.changed.get(name) or _content(files.folder / name)
-    expected = _with(declaration, meant[0], bound.value) if len(meant) == 1 else None
-    for after in _candidates(before, old, bound.value, line):
+    expected = _with(declaration, meant, bound.after)
+    for after in _candidates(before, bound):
         changed = files._replace(changed={**files.changed, name: after})
-        if expected is not None and _means(changed.declared()) == expected:
+        if _means(changed.declared()) == expected:
             return changed
-    raise PmError(
-        "no-patch",
-        f"`{old}` does not stand on line {line} so that it could be changed as text",
-        file=str(files.folder / name),
-        line=line,
-        hint=f"write `{bound.value}` there yourself",
-    )
+    message = f"`{bound.before}` does not stand on line {line} so that it could be changed as text"
+    raise PmError("no-patch", message, file=str(files.folder / name), line=line, hint=hint)
 
 
-def _is_meant(requirement: Requirement, bound: StepRow | Part) -> bool:
-    """Return whether a bound is about a requirement: its explanation names text and place."""
-    place = requirement.origin
-    is_there = _place(bound) == f"{place.file}:{place.line}"
-    return is_there and f"instead of `{requirement.text}` in " in bound.explanation
+def _is_meant(requirement: Requirement, bound: _Bound) -> bool:
+    """Return whether a bound is about a requirement: the same text in the same place."""
+    return (place_of(requirement.origin), requirement.text) == (bound.place, bound.before)
 
 
 def _content(file: Path) -> str:
@@ -121,17 +127,17 @@ def _content(file: Path) -> str:
         raise PmError("no-patch", f"`{file}` cannot be read as text: {error}", file=str(file)) from error
 
 
-def _candidates(before: str, old: str, new: str, number: int) -> Iterator[str]:
-    """Yield the contents with the new text in each place of the old one, the nearest to its line first.
+def _candidates(content: str, bound: _Bound) -> Iterator[str]:
+    """Yield the content with the new text in each place of the old one, the nearest to its line first.
 
     Readers do not agree on what ends a line, so the number alone does not tell.
     """
-    lines = _LINE.findall(before)
-    standing = sorted((i for i, line in enumerate(lines) if old in line), key=lambda i: abs(i + 1 - number))
+    lines, number = _LINE.findall(content), bound.place.line
+    standing = sorted((i for i, line in enumerate(lines) if bound.before in line), key=lambda i: abs(i + 1 - number))
     for i in standing:
         for form in _FORMS:
-            for match in re.finditer(re.escape(old), lines[i]):
-                changed = lines[i][: match.start()] + form.format(new) + lines[i][match.end() :]
+            for match in re.finditer(re.escape(bound.before), lines[i]):
+                changed = lines[i][: match.start()] + form.format(bound.after) + lines[i][match.end() :]
                 yield "".join((*lines[:i], changed, *lines[i + 1 :]))
 
 

@@ -29,9 +29,10 @@ from pm.receipts.receipt import (
     Receipt,
     StepRow,
     WarningRow,
+    place_of,
     time_text,
 )
-from pm.receipts.sentences import summary
+from pm.receipts.sentences import explanation, summary
 
 __all__ = ["build", "noted"]
 
@@ -113,26 +114,44 @@ def _closed(done: Done, operation: Operation) -> tuple[Step, ...]:
         return done.steps
     subject = operation.plugin.key if operation.plugin else operation.core
     if done.outcome == "drift":
-        return (*done.steps, Step("repair", subject, "build the environment again as it was recorded"))
+        return (*done.steps, Step("repair", subject))
     when = "; ".join(dict.fromkeys(code_of(reason.code).when for reason in done.reasons)) or "the cause is gone"
-    return (*done.steps, Step("retry", subject, "try the same again", when=when))
+    return (*done.steps, Step("retry", subject, when=when))
 
 
 def _steps(steps: Sequence[Step], operation: Operation) -> tuple[StepRow, ...]:
-    return tuple(_step(step, command(step, operation, steps[:number])) for number, step in enumerate(steps))
+    own = operation.plugin.key if operation.plugin else ""
+    return tuple(_step(step, command(step, operation, steps[:number]), own) for number, step in enumerate(steps))
 
 
-def _step(step: Step, pasted: str) -> StepRow:
+def _step(step: Step, pasted: str, own: str) -> StepRow:
+    part = _part(step, own)
     return StepRow(
-        action=step.action,
-        subject=step.subject,
-        value=step.value,
+        action=part.action,
+        subject=part.subject,
+        value=part.value,
         command=pasted,
-        explanation=step.explanation,
+        explanation=part.explanation,
         confirmed=step.confirmed,
+        declared_at=part.declared_at,
+        before=part.before,
+        after=part.after,
         effect=step.effect,
         when=step.when,
-        parts=tuple(Part(part.action, part.subject, part.value, part.explanation) for part in step.parts),
+        parts=tuple(_part(part, own) for part in step.parts),
+    )
+
+
+def _part(step: Step, own: str) -> Part:
+    """Return what a step changes, by itself or with others; `own` is the plugin that the operation is about."""
+    return Part(
+        action=step.action,
+        subject=step.subject,
+        value=step.value or step.after,
+        explanation=explanation(step, own),
+        declared_at=place_of(step.origin) if step.origin else None,
+        before=step.before,
+        after=step.after,
     )
 
 
@@ -154,11 +173,10 @@ def _reason(reason: Reason) -> ReasonRow:
 
 def _demand(demand: Demand) -> DemandRow:
     requirement = demand.requirement
-    origin = requirement.origin
     return DemandRow(
-        owner=OwnerRow(*origin.owner),
+        owner=OwnerRow(*requirement.origin.owner),
         requirement=requirement.text or requirement.canonical,
-        declared_at=PlaceRow(origin.file, origin.line, 0, origin.key),
+        declared_at=place_of(requirement.origin),
         chain=demand.chain,
     )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from admission import Step
-from pm.receipts.receipt import Operation
+from pm.receipts.receipt import Operation, place_of
+from pm.receipts.sentences import line_text
 
 __all__ = ["command"]
 
@@ -113,9 +114,8 @@ def _places(parts: Iterable[Step], taken: Collection[str]) -> dict[str, list[str
     """Return for each plugin of which an earlier step writes other bounds where those of these steps are written."""
     places: dict[str, list[str]] = {}
     for part in parts:
-        _, told, place = part.explanation.removesuffix(f" of `{part.subject}`").rpartition("` in ")
-        if part.action == "widen" and part.subject in taken and told:
-            places.setdefault(part.subject, []).append(place)
+        if part.action == "widen" and part.subject in taken and part.origin is not None:
+            places.setdefault(part.subject, []).append(line_text(place_of(part.origin)))
     return places
 
 

@@ -31,6 +31,12 @@ def _alone(text: str) -> tuple[Demand, ...]:
     return (_asked(CHAT, text),)
 
 
+def _wider(before: str, after: str, *effect: str) -> Step:
+    """Return the confirmed step to another text of the plugin's own line."""
+    origin = _asked(CHAT, before).requirement.origin
+    return Step("widen", "ws-chat", origin=origin, before=before, after=after, confirmed=True, effect=effect)
+
+
 # --- refusals that resolving finds ---
 
 _CONFLICT = Refused(
@@ -48,24 +54,9 @@ _CONFLICT = Refused(
         ),
     ),
     (
-        Step(
-            "widen",
-            "ws-chat",
-            "accept older versions as well",
-            "protobuf>=6",
-            confirmed=True,
-            effect=("+ protobuf 6.33.4",),
-        ),
-        Step(
-            "leave-out",
-            "memory/mem0",
-            "switch off `memory/mem0`, then install",
-            confirmed=True,
-            effect=("- mem0ai 2.0.10",),
-        ),
-        Step(
-            "retry", "ws-chat", "try the same again", when="a version of one of the two accepts the other's `protobuf`"
-        ),
+        _wider("protobuf>=7", "protobuf>=6", "+ protobuf 6.33.4"),
+        Step("leave-out", "memory/mem0", confirmed=True, effect=("- mem0ai 2.0.10",)),
+        Step("retry", "ws-chat", when="a version of one of the two accepts the other's `protobuf`"),
     ),
 )
 
@@ -87,13 +78,12 @@ _CORE_CONFLICT = Refused(
         Step(
             "update-core",
             "hermes-agent",
-            "take a newer core that accepts `websockets` 16",
-            "hermes-agent==0.20.0",
+            value="hermes-agent==0.20.0",
             confirmed=True,
             effect=("hermes-agent 0.19.0 → 0.20.0", "websockets 15.0.1 → 16.0"),
         ),
-        Step("widen", "ws-chat", "let the plugin accept the core's version", "websockets>=15", confirmed=True),
-        Step("retry", "ws-chat", "try the same again", when="the plugin accepts `websockets` 15.0.1"),
+        _wider("websockets>=16", "websockets>=15"),
+        Step("retry", "ws-chat", when="the plugin accepts `websockets` 15.0.1"),
     ),
 )
 
@@ -110,8 +100,8 @@ _PRERELEASE = Refused(
         ),
     ),
     (
-        Step("widen", "ws-chat", "accept the last release as well", "httpx>=0.28", confirmed=True),
-        Step("allow-prerelease", "httpx", "allow pre-releases of `httpx`", when="the core accepts them too"),
+        _wider("httpx>=0.29", "httpx>=0.28"),
+        Step("allow-prerelease", "httpx", when="the core accepts them too"),
     ),
 )
 
@@ -133,13 +123,7 @@ RESOLVING = {
             column=18,
             key="requires_hermes",
         ),
-        Step(
-            "update-core",
-            "hermes-agent",
-            "take a core that the plugin is made for",
-            "hermes-agent==0.20.0",
-            confirmed=True,
-        ),
+        Step("update-core", "hermes-agent", value="hermes-agent==0.20.0", confirmed=True),
     ),
     "python-version": _refused(
         _written(
@@ -167,9 +151,7 @@ RESOLVING = {
             _alone("spidev"),
             (Available("3.8", "spidev-3.8.tar.gz"),),
         ),
-        Step(
-            "allow-build", "spidev", "allow that `spidev` is built, which runs its code", when="you trust its authors"
-        ),
+        Step("allow-build", "spidev", when="you trust its authors"),
     ),
     "not-found-on-index": _refused(
         Reason(
@@ -189,7 +171,7 @@ RESOLVING = {
             (Available("4.18.0 … 4.22.1 (9 versions)", "excluded by `firecrawl-py==4.17.0` of plugin ws-chat"),),
             proof=_PROOF,
         ),
-        Step("widen", "ws-chat", "accept the versions that exist", "firecrawl-py>=4.17.0", confirmed=True),
+        _wider("firecrawl-py==4.17.0", "firecrawl-py>=4.17.0,<=4.22.1"),
     ),
     "yanked-only": _refused(
         Reason(
@@ -210,7 +192,7 @@ RESOLVING = {
             (Available("8.3.41", "published 2026-01-31T08:15:00Z"),),
             proof=_PROOF,
         ),
-        Step("allow-newer", "ultralytics", "accept what was published since", "2026-01-31T08:15:01Z", confirmed=True),
+        Step("allow-newer", "ultralytics", value="off", confirmed=True),
     ),
     "unknown-extra": _refused(
         Reason(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple, cast
 
-from admission import Notice, Reason, Step
+from admission import Notice, Origin, Reason, Step
 from lockfiles import Lock
 from pm.receipts.plain import from_plain, to_plain
 
@@ -21,6 +21,7 @@ __all__ = [
     "Receipt",
     "begin",
     "from_json",
+    "place_of",
     "receipt_text",
     "time_text",
     "to_json",
@@ -129,6 +130,9 @@ class Part(NamedTuple):
     subject: str
     value: str
     explanation: str
+    declared_at: PlaceRow | None = None
+    before: str = ""
+    after: str = ""
 
 
 class StepRow(NamedTuple):
@@ -137,11 +141,17 @@ class StepRow(NamedTuple):
     action: str
     subject: str
     value: str
+    """The version, instant, core requirement or text that would be set."""
     command: str
     """For a shell, as it can be pasted."""
     explanation: str
     confirmed: bool
     """A dry run admitted the set with this change."""
+    declared_at: PlaceRow | None = None
+    """For `widen`: where the requirement is written that would change; `before` and `after` are its texts."""
+    before: str = ""
+    after: str = ""
+    """Empty where it is not known yet which text would do."""
     effect: tuple[str, ...] = ()
     when: str = ""
     """What has to change first, for a step that cannot be confirmed."""
@@ -330,6 +340,11 @@ def begin(
 ) -> Operation:
     """Return a new operation with an id of its own."""
     return Operation(name, os.urandom(5).hex(), now, command, trigger=trigger, dry_run=dry_run)
+
+
+def place_of(origin: Origin) -> PlaceRow:
+    """Return where a requirement is written."""
+    return PlaceRow(origin.file, origin.line, 0, origin.key)
 
 
 def time_text(moment: datetime) -> str:

@@ -1,11 +1,12 @@
-"""The one sentence that tells somebody who does not program how an operation ended."""
+"""What a receipt says in sentences, made of its values: how an operation ended, and what a step would change."""
 
 from typing import NamedTuple
 
+from admission import Step
 from pm.receipts.codes import code_of
-from pm.receipts.receipt import ChangesRow, Operation, ReasonRow, Transition
+from pm.receipts.receipt import ChangesRow, Operation, PlaceRow, ReasonRow, Transition, place_of
 
-__all__ = ["summary"]
+__all__ = ["explanation", "line_text", "summary"]
 
 
 class _Words(NamedTuple):
@@ -107,3 +108,40 @@ def _moved(changes: ChangesRow) -> str:
 
 def _restart(generation: Transition) -> str:
     return "; a Hermes that runs must be restarted" if generation.restart_required else ""
+
+
+# --- steps ---
+
+
+def explanation(step: Step, own: str = "") -> str:
+    """Return what a step would change; a line of another plugin than `own` is said to be of that plugin."""
+    if step.explanation:
+        return step.explanation
+    if step.action == "together":
+        *parts, last = (explanation(part, own) for part in step.parts)
+        return f"{', '.join(parts)} and {last}"
+    if step.action == "widen":
+        return _wider(step) + (f" of `{step.subject}`" if step.subject != own else "")
+    return _ACTIONS[step.action].format(subject=step.subject, value=step.value)
+
+
+def line_text(place: PlaceRow) -> str:
+    """Return where a requirement is written, `FILE:LINE` where its format has lines."""
+    return f"{place.file}:{place.line}" if place.line else place.file or place.key
+
+
+_ACTIONS = {
+    "update-core": "update the core to `{value}`",
+    "allow-prerelease": "allow pre-releases of `{subject}`",
+    "allow-newer": "take files that are younger than the quarantine allows",
+    "allow-build": "allow to build `{subject}` from its source, which runs its code",
+    "leave-out": "go on without `{subject}`",
+    "repair": "build the environment again as it was recorded",
+    "retry": "try the same again",
+}
+
+
+def _wider(step: Step) -> str:
+    said = f"write `{step.after}` instead of" if step.after else "accept other versions than"
+    place = line_text(place_of(step.origin)) if step.origin else ""
+    return f"{said} `{step.before}`" + (f" in {place}" if place else "")

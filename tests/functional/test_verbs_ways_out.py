@@ -45,12 +45,18 @@ def test_two_bounds_that_stand_in_the_way_are_widened_by_one_patch(
                 "subject": "birch",
                 "value": "demo-socket>=2.4",
                 "explanation": "write `demo-socket>=2.4` instead of `demo-socket>=3` in plugin.yaml:6",
+                "declared_at": {"file": "plugin.yaml", "line": 6, "column": 0, "key": "python_dependencies"},
+                "before": "demo-socket>=3",
+                "after": "demo-socket>=2.4",
             },
             {
                 "action": "widen",
                 "subject": "birch",
                 "value": "ruamel.yaml<0.20",
                 "explanation": "write `ruamel.yaml<0.20` instead of `ruamel.yaml<0.18` in plugin.yaml:4",
+                "declared_at": {"file": "plugin.yaml", "line": 4, "column": 0, "key": "python_dependencies"},
+                "before": "ruamel.yaml<0.18",
+                "after": "ruamel.yaml<0.20",
             },
         ],
     )

@@ -1,5 +1,7 @@
 """Whoever does what a confirmed step says gets a set that holds together, and what the step foretold."""
 
+import json
+from datetime import UTC, datetime
 from itertools import combinations
 
 from hypothesis import given
@@ -10,6 +12,8 @@ from admission.steps import changed, proposals
 from fixtures.ways_out import after_effect, carried_out, policy_after, steps_of
 from fixtures.worlds import World, any_world, solutions
 from lockfiles import Lock
+from pm.receipts.build import build
+from pm.receipts.receipt import Done, Operation, Part, StepRow, from_json, place_of, receipt_text
 
 _SEEDS = st.integers(0, 2**32)
 _POLICIES = st.sampled_from(["default", "direct-opt-in"])
@@ -75,7 +79,7 @@ def _pairs_that_lead_out(world: World) -> list[str]:
     refused = decide(question, facts)
     pairs = combinations(proposals(question, refused), 2) if isinstance(refused, Refused) else ()
     return [
-        f"{one.step.explanation}, {other.step.explanation}"
+        f"{one.step}, {other.step}"
         for one, other in pairs
         if isinstance(decide(changed(question, (one, other))._replace(frozen=True), facts), Admitted)
     ]
@@ -86,3 +90,42 @@ def test_where_two_proposals_together_lead_out_a_way_out_is_confirmed(seed: int)
     world = any_world(seed)
     confirmed = [step for step in steps_of(world.question(), world.facts) if step.confirmed]
     assert confirmed or not _pairs_that_lead_out(world)
+
+
+_NOW = datetime(2026, 1, 31, tzinfo=UTC)
+_CHECK = Operation("check", "0a1b", _NOW, ("hermes", "plugins", "check"))
+
+
+def _rows(steps: list[Step]) -> tuple[StepRow, ...]:
+    """Return the steps as a program reads them from the JSON of a receipt."""
+    receipt = build(_CHECK, Done("refused", steps=(*steps, Step("retry", ""))), finished_at=_NOW)
+    return from_json(json.loads(receipt_text(receipt))).steps[:-1]
+
+
+def _changes(steps: list[Step]) -> list[tuple[Step, StepRow | Part]]:
+    """Return every change, by itself or as part of a step, with what a receipt says of it."""
+    found: list[tuple[Step, StepRow | Part]] = []
+    for step, row in zip(steps, _rows(steps), strict=True):
+        found += [(step, row), *zip(step.parts, row.parts, strict=True)]
+    return found
+
+
+@given(_SEEDS)
+def test_a_receipt_says_which_line_a_step_changes_and_into_what(seed: int) -> None:
+    world = any_world(seed)
+    changes = _changes(steps_of(world.question(), world.facts))
+    assert [(row.declared_at, row.before, row.after) for _, row in changes] == [
+        (place_of(step.origin) if step.origin else None, step.before, step.after) for step, _ in changes
+    ]
+    assert [(row.subject, row.before) for _, row in changes if row.action == "widen"] == [
+        (step.origin.owner.name, step.before)
+        for step, _ in changes
+        if step.origin is not None and (step.origin.owner.name, step.before) in world.roots
+    ]
+    assert [row for _, row in changes if row.before and row.explanation != _told(row)] == []
+
+
+def _told(row: StepRow | Part) -> str:
+    place = row.declared_at
+    where = f"{place.file}:{place.line}" if place else ""
+    return f"write `{row.after}` instead of `{row.before}` in {where} of `{row.subject}`"

@@ -179,6 +179,23 @@ def test_the_patch_is_this_text(tmp_path: Path) -> None:
     )
 
 
+def test_a_patch_is_made_of_what_a_step_changes_and_not_of_what_it_says(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_text("name: new\npip_dependencies:\n- httpx>=0.29\n- rich>=0.28\n", encoding="utf-8")
+    receipt = refused(tmp_path, STRICTER)
+    said_otherwise = receipt._replace(
+        steps=tuple(
+            step._replace(
+                explanation="write `a` instead of `b` in c:1",
+                command="",
+                value="",
+                parts=tuple(part._replace(explanation="", value="") for part in step.parts),
+            )
+            for step in receipt.steps
+        )
+    )
+    assert patch_text(said_otherwise) == patch_text(receipt)
+
+
 def test_of_two_lines_on_one_package_the_one_that_the_step_is_about_changes(tmp_path: Path) -> None:
     (tmp_path / MANIFEST).write_text(
         "name: new\npip_dependencies:\n- httpx>=0.27\n- httpx!=0.28.1\n- rich\n", encoding="utf-8"

@@ -80,7 +80,15 @@ def test_a_refusal_becomes_this_receipt() -> None:
         key="pip_dependencies[0]",
         hint="websockets>=15",
     )
-    step = Step("widen", "ws-chat", "accept the core's", "websockets>=15", confirmed=True, effect=("+ a 1",))
+    step = Step(
+        "widen",
+        "ws-chat",
+        origin=demand.requirement.origin,
+        before="websockets >= 16",
+        after="websockets>=15",
+        confirmed=True,
+        effect=("+ a 1",),
+    )
     warning = Notice("core-package-moved", "moves", "idna", "core:hermes-agent")
 
     assert built(Refused((reason,), (step,), (warning,))) == Receipt(
@@ -128,8 +136,11 @@ def test_a_refusal_becomes_this_receipt() -> None:
                 "ws-chat",
                 "websockets>=15",
                 "hermes plugins check ./ws-chat --patch ws-chat.patch",
-                "accept the core's",
+                "write `websockets>=15` instead of `websockets >= 16` in plugin.yaml:7",
                 confirmed=True,
+                declared_at=rows.PlaceRow("plugin.yaml", 7, 0, "pip_dependencies"),
+                before="websockets >= 16",
+                after="websockets>=15",
                 effect=("+ a 1",),
             ),
             rows.StepRow(

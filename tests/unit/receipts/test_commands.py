@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from admission import Step
+from admission import Origin, Owner, Step
 from pm.receipts.commands import command
 from pm.receipts.receipt import Operation, Plugin, SourceRow
 
@@ -110,8 +110,9 @@ def test_a_strange_source_stays_one_word_of_the_shell() -> None:
     assert shlex.split(command(Step("retry", "", ""), strange)) == ["hermes", "plugins", "install", "a b'; rm -rf ~"]
 
 
-WIDER = Step("widen", "ws-chat", "", "websockets>=15")
-OLDER = Step("widen", "ws-chat", "", "httpx>=0.28")
+WRITTEN = Origin(Owner("plugin", "ws-chat"), "plugin.yaml", 4, "pip_dependencies")
+WIDER = Step("widen", "ws-chat", origin=WRITTEN, before="websockets>=16", after="websockets>=15")
+OLDER = Step("widen", "ws-chat", origin=WRITTEN._replace(line=5), before="httpx>=0.29", after="httpx>=0.28")
 ALLOWED = Step("allow-prerelease", "httpx", "")
 YOUNGER = Step("allow-newer", "acme", "", "off")
 NEWER_CORE = Step("update-core", "hermes-agent", "", "hermes-agent==0.20.0")
@@ -188,9 +189,8 @@ def test_what_was_allowed_already_is_allowed_where_one_looks_as_well() -> None:
 
 
 def test_of_several_bounds_of_a_plugin_it_is_said_which_is_meant_but_of_the_first() -> None:
-    told = "write `a>=1` instead of `a>=2` in plugin.yaml:"
-    first, second = (WIDER._replace(explanation=f"{told}{line}", confirmed=True) for line in (4, 5))
-    other = Step("widen", "memory/mem0", f"{told}7 of `memory/mem0`", confirmed=True)
+    first, second = (step._replace(confirmed=True) for step in (WIDER, OLDER))
+    other = WIDER._replace(subject="memory/mem0", origin=WRITTEN._replace(line=7), confirmed=True)
     look = "hermes plugins check ./ws-chat --patch ws-chat.patch"
     home = "--home '/my home'"
     assert command(second, INSTALL, [other]) == f"{look} {home}"

@@ -46,11 +46,11 @@ Why
     what helps: take one of the steps, or ask the plugin's author to accept the core's version
 
 What now
-  1. take a newer core that accepts `websockets` 16 (confirmed by a dry run)
+  1. update the core to `hermes-agent==0.20.0` (confirmed by a dry run)
      hermes pm init --core hermes-agent==0.20.0 && hermes plugins install ./ws-chat --enable
      hermes-agent 0.19.0 → 0.20.0
      websockets 15.0.1 → 16.0
-  2. let the plugin accept the core's version (confirmed by a dry run)
+  2. write `websockets>=15` instead of `websockets>=16` in pyproject.toml:7 (confirmed by a dry run)
      hermes plugins check ./ws-chat --patch ws-chat.patch
   3. try the same again (suggestion)
      once the plugin accepts `websockets` 15.0.1:
@@ -89,11 +89,12 @@ Why
     core's version
 
 What now
-  1. take a newer core that accepts `websockets` 16 (confirmed by a dry run)
+  1. update the core to `hermes-agent==0.20.0` (confirmed by a dry run)
      hermes pm init --core hermes-agent==0.20.0 && hermes plugins install ./ws-chat --enable
      hermes-agent 0.19.0 → 0.20.0
      websockets 15.0.1 → 16.0
-  2. let the plugin accept the core's version (confirmed by a dry run)
+  2. write `websockets>=15` instead of `websockets>=16` in pyproject.toml:7
+  (confirmed by a dry run)
      hermes plugins check ./ws-chat --patch ws-chat.patch
   3. try the same again (suggestion)
      once the plugin accepts `websockets` 15.0.1:
@@ -174,10 +175,16 @@ def column_texts(text: str) -> list[str]:
 
 def test_several_changes_are_one_way_out_with_one_command() -> None:
     parts = (
-        Step("widen", "ws-chat", "write `httpx<1` instead of `httpx<0.28` in plugin.yaml:4", "httpx<1"),
-        Step("allow-prerelease", "acme", "allow pre-releases of `acme`"),
+        Step(
+            "widen",
+            "ws-chat",
+            origin=Origin(Owner("plugin", "ws-chat"), "plugin.yaml", 4),
+            before="httpx<0.28",
+            after="httpx<1",
+        ),
+        Step("allow-prerelease", "acme"),
     )
-    step = Step("together", "ws-chat, acme", "", confirmed=True, effect=("+ acme 2rc1",), parts=parts)
+    step = Step("together", "ws-chat, acme", confirmed=True, effect=("+ acme 2rc1",), parts=parts)
     operation = Operation(
         "enable", "0a", NOW, ("hermes", "plugins", "enable", "ws-chat"), plugin=rows.Plugin("ws-chat")
     )

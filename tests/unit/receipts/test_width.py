@@ -63,13 +63,14 @@ def large_refusal() -> Receipt:
         proof=Proof(minimal=True, verified=True, search="impossible", complete="impossible"),
     )
     wider = 'instructor[openai] >=1.0, <2; python_version >= "3.11"'
-    told = f"write `{wider}` instead of `{CHAIN[0]}` in pyproject.toml:27"
+    own = demands[1].requirement.origin
+    effect = ("+ a 1", "- b 2", "c 1 → 2")
     steps = (
-        Step("widen", "memory/記憶-hindsight", told, wider, confirmed=True, effect=("+ a 1", "- b 2", "c 1 → 2")),
-        Step("update-core", "hermes-agent", "update the core", "hermes-agent[web]==0.20.0", confirmed=True),
-        Step("leave-out", "category/plugin-number-3", "go on without it", confirmed=True),
+        Step("widen", own.owner.name, origin=own, before=CHAIN[0], after=wider, confirmed=True, effect=effect),
+        Step("update-core", "hermes-agent", value="hermes-agent[web]==0.20.0", confirmed=True),
+        Step("leave-out", "category/plugin-number-3", confirmed=True),
     )
-    together = Step("together", "all", " and ".join(s.explanation for s in steps), confirmed=True, parts=steps)
+    together = Step("together", "all", confirmed=True, parts=steps)
     plugin = Plugin(
         "memory/記憶-hindsight", "Hindsight", "1.2.0", SourceRow("folder", FOLDER), "default", "pyproject.toml"
     )
