@@ -25,8 +25,6 @@ def command(step: Step, operation: Operation, earlier: Iterable[Step] = ()) -> s
 def _commands(step: Step, operation: Operation, taken: Collection[str] = ()) -> list[tuple[str, ...]]:
     again = operation.command
     match step.action:
-        case "update-plugin":
-            commands = [_updated(step, operation)]
         case "widen" if not step.confirmed:  # it needs the time that there was not
             patient = operation._replace(command=_without_options(again, ("--steps-budget",)))
             commands = [_look(step, patient, {}) or again]
@@ -39,12 +37,12 @@ def _commands(step: Step, operation: Operation, taken: Collection[str] = ()) -> 
             commands = [_hermes(operation, "plugins", "enable", step.subject)]
         case "repair":
             commands = [_hermes(operation, "pm", "repair")]
-        case "leave-out" if _is_disabled(step, operation):
+        case "leave-out":
             commands = [_hermes(operation, "plugins", "disable", step.subject), again]
         case "together":
             commands = _all_of(step.parts, operation, taken)
         case _:
-            commands = [(*again, *_flags(step, operation))]
+            commands = [(*again, *_flags(step))]
     return commands
 
 
@@ -55,53 +53,31 @@ def _all_of(parts: Sequence[Step], operation: Operation, taken: Collection[str])
     is one at how it will be, with that core; it ends with status 1 as long as the file is not changed, and what comes
     after it waits for that. Where a bound has to be changed otherwise, nothing is done before somebody has done that.
     """
-    given = tuple(word for part in parts for word in _flags(part, operation))
-    consents = tuple(word for part in parts if part.action != "leave-out" for word in _flags(part, operation))
+    consents = tuple(word for part in parts for word in _flags(part))
     core = next((part.value for part in parts if part.action == "update-core"), "")
     places = _places(parts, taken)
     looks = [_look(part, operation, places, core) for part in parts if part.action == "widen"]
     if not all(looks):
-        return [(*operation.command, *given)]
-    commands = [_commands(part, operation)[0] for part in parts if _is_disabled(part, operation)]
+        return [(*operation.command, *consents)]
+    commands = [_commands(part, operation)[0] for part in parts if part.action == "leave-out"]
     commands += [(*look, *consents) for look in looks]
     if core and operation.name != "init":
         commands.append((*_init(core, operation), *consents))
-    if given or core or len(commands) > len(looks):
+    if consents or core or len(commands) > len(looks):
         again = _init(core, operation) if core and operation.name == "init" else operation.command
-        commands.append((*again, *given))
+        commands.append((*again, *consents))
     return list(dict.fromkeys(commands))
 
 
-def _is_disabled(step: Step, operation: Operation) -> bool:
-    """Return whether a step switches a plugin off; an update leaves one out by a word of its own."""
-    return step.action == "leave-out" and operation.name != "update"
-
-
-def _flags(step: Step, operation: Operation) -> tuple[str, ...]:
+def _flags(step: Step) -> tuple[str, ...]:
     """Return what the same command is given to take the step; nothing for what is another command, or a second try."""
     match step.action:
         case "allow-prerelease" | "allow-build":
             return (f"--{step.action}", step.subject)
-        case "allow-direct-url":
-            return ("--allow-direct-urls",)
         case "allow-newer":
             return ("--exclude-newer", step.value or "off")
-        case "leave-out" if operation.name == "update":
-            return ("--without", step.subject)
         case _:
             return ()
-
-
-def _updated(step: Step, operation: Operation) -> tuple[str, ...]:
-    """Take another version of a plugin: of the one that is judged by the same command, of another one by `update`."""
-    plugin = operation.plugin
-    if plugin and plugin.key == step.subject and step.value and operation.argument:
-        if plugin.source.kind == "git":
-            return (*_without_options(operation.command, ("--ref",)), "--ref", step.value)
-        if plugin.source.kind == "pypi":
-            other = f"{operation.argument.partition('==')[0]}=={step.value}"
-            return tuple(other if word == operation.argument else word for word in operation.command)
-    return _hermes(operation, "plugins", "update", step.subject)
 
 
 _PATCHABLE = ("folder", "project")

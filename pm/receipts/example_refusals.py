@@ -233,11 +233,7 @@ READING = {
         Reason(
             "module-shadowing", "`types.py` of `acme-types` 1.0 would hide the module `types` of Python", "acme-types"
         ),
-        Reason("denylisted", "`colors` 1.4.44-liberty-2 must not be installed: prints without end", "colors"),
         Reason("vulnerable", "`urllib3` 1.26.4 has PYSEC-2021-108, severity high", "urllib3", hint="urllib3>=1.26.5"),
-        Reason(
-            "scan-dangerous", "`__init__.py` sends environment variables to an address", file="__init__.py", line=12
-        ),
     )
 }
 
@@ -252,9 +248,6 @@ WORLD = {
         PmError("unauthorized", "`index.example.invalid` refuses access (401)", hint="put a login into `.netrc`"),
         PmError("hash-mismatch", "`wsproto-1.3.0-py3-none-any.whl` has sha256 12ab…, the index promises 89cd…"),
         PmError("name-taken", "`ws-chat` is installed already, version 1.1.0", hint="--force replaces it"),
-        PmError("not-installed", "no plugin `ws-chatt` is installed", hint="did you mean `ws-chat`?"),
-        PmError("ambiguous-name", "`mem0` is `memory/mem0` and `tools/mem0`"),
-        PmError("lazy-install-disabled", "`memory/mem0` is missing, and installing at start is not allowed"),
         PmError("managed-environment", "this environment is managed by Nix", hint="declare the plugin in the flake"),
         PmError("offline", "`wsproto` 1.3.0 is not in the cache, and `--offline` was said"),
         PmError("no-space", "no space left while `generations/4` was built: 12 MB free, 80 MB needed"),

@@ -217,8 +217,15 @@ def test_no_name_is_both_a_code_and_a_code_of_warnings_only() -> None:
     assert CODES.keys() & WARNINGS.keys() == set()
 
 
+PRINTED = {named.code for named in FOUND if not named.place.startswith("pm/receipts/example")}
+
+
 def test_every_documented_warning_can_be_printed() -> None:
-    assert WARNINGS.keys() - {named.code for named in FOUND} == set()
+    assert WARNINGS.keys() - PRINTED == set()
+
+
+def test_every_documented_code_can_be_printed_but_that_of_a_field_which_nothing_fills_yet() -> None:
+    assert CODES.keys() - PRINTED == {"vulnerable"}  # of `audit`, which every receipt has
 
 
 @pytest.mark.parametrize("code", [*CODES, *WARNINGS])

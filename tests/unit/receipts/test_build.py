@@ -274,10 +274,10 @@ def test_a_note_of_a_declaration_becomes_a_warning_with_its_place() -> None:
             "Hermes does not fit: no version of `a` suits all that `loud` needs by itself",
         ),
         (
-            {"name": "update", "plugin": None, "argument": ""},
+            {"name": "init", "plugin": None, "argument": ""},
             Refused((Reason("core-conflict", ""),)),
             (
-                "Hermes was not updated: a plugin needs a version of a package that Hermes itself does not allow; "
+                "Hermes was not set up: a plugin needs a version of a package that Hermes itself does not allow; "
                 "Hermes goes on as before"
             ),
         ),

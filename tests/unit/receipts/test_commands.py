@@ -33,8 +33,6 @@ AGAIN = "hermes plugins install ./ws-chat --enable --home '/my home'"
     [
         (("retry", "ws-chat", ""), "hermes plugins install ./ws-chat --enable --home '/my home'"),
         (("re-enable", "ws-chat", ""), "hermes plugins enable ws-chat --home '/my home'"),
-        (("update-plugin", "memory/mem0", "2.0"), "hermes plugins update memory/mem0 --home '/my home'"),
-        (("update-plugin", "ws-chat", "2.0"), "hermes plugins update ws-chat --home '/my home'"),
         (
             ("widen", "ws-chat", "websockets>=15"),
             "hermes plugins check ./ws-chat --patch ws-chat.patch --home '/my home'",
@@ -65,10 +63,6 @@ AGAIN = "hermes plugins install ./ws-chat --enable --home '/my home'"
             f"{AGAIN} --allow-build spidev",
         ),
         (
-            ("allow-direct-url", "acme", ""),
-            f"{AGAIN} --allow-direct-urls",
-        ),
-        (
             ("allow-newer", "acme", ""),
             f"{AGAIN} --exclude-newer off",
         ),
@@ -89,20 +83,6 @@ AGAIN = "hermes plugins install ./ws-chat --enable --home '/my home'"
 def test_a_step_out_of_an_installation(step: tuple[str, str, str], expected: str) -> None:
     action, subject, value = step
     assert command(Step(action, subject, "", value), INSTALL) == expected
-
-
-def test_an_update_leaves_out_by_its_own_flag() -> None:
-    update = operation("update", "--home=/h", name="update", argument="")._replace(plugin=None)
-    assert command(Step("leave-out", "ws-chat", ""), update) == "hermes update --home=/h --without ws-chat"
-    assert command(Step("widen", "ws-chat", ""), update) == "hermes update --home=/h"
-
-
-def test_another_version_of_the_judged_plugin_is_taken_from_where_it_comes() -> None:
-    step = Step("update-plugin", "ws-chat", "", "2.0")
-    pypi = operation("plugins", "install", "pypi:ws-chat==1.0", kind="pypi", argument="pypi:ws-chat==1.0")
-    git = operation("plugins", "install", "me/ws", "--ref", "0a1b", "--enable", kind="git", argument="me/ws")
-    assert command(step, pypi) == "hermes plugins install pypi:ws-chat==2.0"
-    assert command(step, git) == "hermes plugins install me/ws --enable --ref 2.0"
 
 
 def test_a_strange_source_stays_one_word_of_the_shell() -> None:
@@ -165,13 +145,6 @@ def test_a_dry_run_is_repeated_with_all_that_is_allowed() -> None:
     assert command(Step("together", "", "", parts=(WIDER, ALLOWED)), check) == (
         "hermes plugins check ./ws-chat --patch ws-chat.patch --allow-prerelease httpx "
         "&& hermes plugins check ./ws-chat --allow-prerelease httpx"
-    )
-
-
-def test_an_update_leaves_out_several_by_its_own_flags() -> None:
-    update = operation("update", name="update", argument="")._replace(plugin=None)
-    assert command(Step("together", "", "", parts=(LESS, ALLOWED)), update) == (
-        "hermes update --without memory/mem0 --allow-prerelease httpx"
     )
 
 
