@@ -166,4 +166,4 @@ def _removes_a_reason(before: Refused, after: Refused) -> bool:
 def _identity(reason: Reason) -> object:
     """Return what makes it the same reason, also once a bound is left out: who asks for what, as it is written."""
     lines = frozenset((d.requirement.origin, d.requirement.name, d.requirement.text) for d in reason.demands)
-    return reason.code, reason.package, lines or reason.message
+    return reason.code, reason.package, lines or reason

@@ -36,7 +36,7 @@ def config_root(text: str, file: str) -> MappingNode:
 
     document = read_yaml(text, file)
     for problem in document.problems:
-        if problem.code != "duplicate-key" or re.fullmatch(_DECISIVE, problem.key):
+        if problem not in document.duplicates or re.fullmatch(_DECISIVE, problem.key):
             raise unreadable(problem)
     if document.root is None:
         return MappingNode((), 0, 0)

@@ -51,6 +51,7 @@ class _JsonWalk:
         self._file = file
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self._problems: list[Problem] = []
+        self._duplicates: list[Problem] = []
         self._at = 0
 
     def document(self) -> Document:
@@ -59,7 +60,7 @@ class _JsonWalk:
         except RecursionError:
             return Document(None, (_too_deep(self._file),))
         empty = isinstance(root, ScalarNode) and root.kind == "null"
-        return Document(None if empty else root, tuple(self._problems))
+        return Document(None if empty else root, tuple(self._problems), tuple(self._duplicates))
 
     def _value(self, path: str, depth: int) -> Node:
         if depth > DEEPEST:
@@ -87,7 +88,8 @@ class _JsonWalk:
             key = self._scalar(path)
             inner = member(path, key.text)
             if key.text in first_lines:
-                self._problems.append(duplicate_key(self._file, inner, first=first_lines[key.text], second=key.line))
+                self._duplicates.append(duplicate_key(self._file, inner, first=first_lines[key.text], second=key.line))
+                self._problems.append(self._duplicates[-1])
             first_lines.setdefault(key.text, key.line)
             self._skip_space()
             self._at += 1  # the colon

@@ -80,6 +80,8 @@ class Document(NamedTuple):
     root: Node | None
     """`None` for an empty file, or one that cannot be read at all."""
     problems: tuple[Problem, ...] = ()
+    duplicates: tuple[Problem, ...] = ()
+    """Those of the problems that are about a key which stands twice."""
 
 
 def duplicate_key(file: str, path: str, *, first: int, second: int) -> Problem:

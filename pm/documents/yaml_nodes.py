@@ -33,7 +33,8 @@ def read_yaml(text: str, file: str) -> Document:
     """
     reader = _Reader(file)
     try:
-        return Document(reader.document(iter(yaml.parse(text, Loader=_LOADER))), tuple(reader.problems))
+        root = reader.document(iter(yaml.parse(text, Loader=_LOADER)))
+        return Document(root, tuple(reader.problems), tuple(reader.duplicates))
     except _Refused as refused:
         return Document(None, (*reader.problems, refused.problem))
     except yaml.YAMLError as error:
@@ -53,6 +54,7 @@ class _Reader:
 
     def __init__(self, file: str) -> None:
         self.problems: list[Problem] = []
+        self.duplicates: list[Problem] = []
         self._file = file
         self._anchors: dict[str, Node | None] = {}
         """`None` while the anchored value is still being read."""
@@ -131,7 +133,8 @@ class _Reader:
                 raise self._refused(following, path, f"a key must be a single text, not a {key.kind}")
             inner = member(path, key.text)
             if key.text in first_lines:
-                self.problems.append(duplicate_key(self._file, inner, first=first_lines[key.text], second=key.line))
+                self.duplicates.append(duplicate_key(self._file, inner, first=first_lines[key.text], second=key.line))
+                self.problems.append(self.duplicates[-1])
             first_lines.setdefault(key.text, key.line)
             entries.append((key, self._node(next(events), events, inner, depth + 1)))
         return MappingNode(tuple(entries), *_place(event))

@@ -103,17 +103,17 @@ def prepare(places: Places, lock: Lock, ingredients: Ingredients, selected: Reco
     try:
         with room_for(places, lock):
             _built(places, number, lock, ingredients)
-        faults = check_environment(folder, lock, ingredients.interpreter)
-        refused = refusal_of(faults, lock)
+        check = check_environment(folder, lock, ingredients.interpreter)
+        refused = refusal_of(check.clashes, lock)
         if refused is not None:
             _withdraw(folder)
             return refused
-        _raise_drift(faults)
+        _raise_drift(check.drift)
         seal(folder)
     except BaseException:
         _withdraw(folder)
         raise
-    return Prepared(number, number, lock, tuple(warning_of(fault) for fault in faults if fault.harmless))
+    return Prepared(number, number, lock, tuple(warning_of(fault) for fault in check.clashes if fault.harmless))
 
 
 def _built(places: Places, number: int, lock: Lock, ingredients: Ingredients) -> None:
@@ -272,11 +272,10 @@ def _raise_missing(places: Places, lock: Lock) -> None:
         raise PmError("offline", f"{name} is neither in the cache nor intact in a generation, and `--offline` was said")
 
 
-def _raise_drift(faults: Iterable[Fault]) -> None:
-    missing = [fault.message for fault in faults if fault.code == "drift"]
-    if missing:
-        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        raise PmError("build-failed", f"what was built is not what the lock says: {missing[0]}{more}")
+def _raise_drift(drift: Sequence[Fault]) -> None:
+    if drift:
+        more = f" (and {len(drift) - 1} more)" if len(drift) > 1 else ""
+        raise PmError("build-failed", f"what was built is not what the lock says: {drift[0].message}{more}")
 
 
 def _same_files(before: Lock, after: Lock) -> bool:

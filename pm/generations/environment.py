@@ -26,6 +26,7 @@ from pm.system.files import disk_error, write_bytes
 __all__ = [
     "LOCK_NAME",
     "RECORD_NAME",
+    "EnvironmentCheck",
     "Fault",
     "RecordLine",
     "build_environment",
@@ -108,7 +109,16 @@ def seal(folder: Path) -> None:
         Path(directory).chmod(0o555)
 
 
-def check_environment(folder: Path, lock: Lock, interpreter: Interpreter) -> list[Fault]:
+class EnvironmentCheck(NamedTuple):
+    """What is wrong with an environment as it lies there."""
+
+    drift: tuple[Fault, ...] = ()
+    """By what it is not what its lock and its RECORDs say."""
+    clashes: tuple[Fault, ...] = ()
+    """Files that cannot lie in one environment, or not without harm."""
+
+
+def check_environment(folder: Path, lock: Lock, interpreter: Interpreter) -> EnvironmentCheck:
     """Compare an environment with its lock by names, versions and file sizes, and look for files that hide others.
 
     Reads RECORDs and METADATA only; no interpreter is started, because that would run `.pth` files.
@@ -118,15 +128,18 @@ def check_environment(folder: Path, lock: Lock, interpreter: Interpreter) -> lis
     records = {one.name: one.record for one in installed}
     core = lock.core.partition("==")[0]
     files = {name: {os.path.normpath(line.path): line.digest for line in lines} for name, lines in records.items()}
-    return [
+    drift = (
         *_compare_names(installed, lock),
         *_compare_sizes(site, records),
         *_compare_own(folder),
         *_compare_needs(installed, lock, interpreter),
+    )
+    clashes = (
         *collisions(files, core),
         *shadowing(files, interpreter.standard_modules, core),
         *reserved(files),
-    ]
+    )
+    return EnvironmentCheck(drift, clashes)
 
 
 class RecordLine(NamedTuple):

@@ -13,8 +13,8 @@ FILE_CODES = frozenset({"file-collision", "module-shadowing"})
 """Codes of a refusal because of what is in the files, whose requirements hold together."""
 
 
-def refusal_of(faults: Iterable[Fault], lock: Lock, roots: Sequence[Requirement] = ()) -> Refused | None:
-    """Return the refusal that faults of an environment mean; `None` if there is none among them.
+def refusal_of(clashes: Iterable[Fault], lock: Lock, roots: Sequence[Requirement] = ()) -> Refused | None:
+    """Return the refusal that clashes of files mean; `None` if all of them are harmless.
 
     Among the `roots`, which the lock was made from, is where each demand is written.
     """
@@ -25,8 +25,8 @@ def refusal_of(faults: Iterable[Fault], lock: Lock, roots: Sequence[Requirement]
             package=fault.package,
             demands=tuple(_demand(lock, name, roots) for name in (fault.package, *fault.others) if lock.pin(name)),
         )
-        for fault in faults
-        if not fault.harmless and fault.code != "drift"
+        for fault in clashes
+        if not fault.harmless
     ]
     return Refused(tuple(reasons)) if reasons else None
 

@@ -26,7 +26,7 @@ class Fault(NamedTuple):
     """One way in which an environment is not what its lock says."""
 
     code: str
-    """`drift`, `file-collision`, `module-shadowing`; before a build `build-failed` for a wheel that is none."""
+    """`drift`, `file-collision`, `module-shadowing`; before a build `build-failed` for a flawed wheel."""
     message: str
     package: str = ""
     others: tuple[str, ...] = ()
@@ -38,7 +38,10 @@ class Fault(NamedTuple):
 class Foreseen(NamedTuple):
     """What can be told of an environment before it is built."""
 
-    faults: tuple[Fault, ...] = ()
+    clashes: tuple[Fault, ...] = ()
+    """Files that cannot lie in one environment, or not without harm."""
+    flawed: tuple[Fault, ...] = ()
+    """Wheels that cannot be installed: something is wrong with the index, and with no set of requirements."""
     unknown: tuple[str, ...] = ()
     """Pins whose contents nobody could tell, sorted: only the check after the build will judge them."""
 
@@ -51,7 +54,8 @@ def faults_of(lock: Lock, index: "IndexClient", *, interpreter: "Interpreter", p
     """
     contents = index.contents(lock.pins, partial(_kept, places))
     unknown = tuple(sorted(pin.name for pin in lock.pins if pin.name not in contents))
-    return Foreseen(faults_among(contents, lock, interpreter.standard_modules), unknown)
+    clashes = clashes_among(contents, lock, interpreter.standard_modules)
+    return Foreseen(clashes, tuple(_flaws(contents)), unknown)
 
 
 def telling_files(
@@ -59,11 +63,11 @@ def telling_files(
 ) -> tuple[dict[str, WheelContents], frozenset[str]]:
     """Return of the distributions that faults name what tells of these, and the standard modules that count there.
 
-    `faults_among` finds the same faults in it. Raise `PmError` as `faults_of` does.
+    `clashes_among` finds the same in it. Raise `PmError` as `faults_of` does.
     """
     contents = index.contents(lock.pins, partial(_kept, places))
-    faults = faults_among(contents, lock, interpreter.standard_modules)
-    names = {name for fault in faults if not fault.harmless for name in (fault.package, *fault.others)}
+    clashes = clashes_among(contents, lock, interpreter.standard_modules)
+    names = {name for fault in clashes if not fault.harmless for name in (fault.package, *fault.others)}
     taking_part = {name: held for name, held in contents.items() if name in names}
     files = {name: {path: held.files[path] for path in held.tops} for name, held in taking_part.items()}
     for name, differing in _differing(_overlapping(taking_part)).items():
@@ -84,12 +88,11 @@ def _differing(contents: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str,
     }
 
 
-def faults_among(contents: Mapping[str, WheelContents], lock: Lock, standard: frozenset[str]) -> tuple[Fault, ...]:
-    """Return the faults that distributions with these contents have, each by itself and together."""
+def clashes_among(contents: Mapping[str, WheelContents], lock: Lock, standard: frozenset[str]) -> tuple[Fault, ...]:
+    """Return the files of distributions with these contents that cannot lie in one environment."""
     core = lock.core.partition("==")[0]
     tops = {name: held.tops for name, held in contents.items()}
     return (
-        *_flaws(contents),
         *collisions(_overlapping(contents), core),
         *shadowing(tops, standard, core),
         *reserved(tops),

@@ -32,7 +32,7 @@ def differences(folder: Path, lock: Lock, interpreter: Interpreter, hashes: Hash
     With `hashes` no file is read that was read for another environment.
     """
     site = site_packages(folder)
-    cheap = [fault for fault in check_environment(folder, lock, interpreter) if fault.code == "drift"]
+    cheap = check_environment(folder, lock, interpreter).drift
     thorough = (*_changed(site, {} if hashes is None else hashes), *_changed_own(folder), *_foreign(folder, site))
     return [*cheap, *sorted(thorough)]
 

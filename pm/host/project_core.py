@@ -97,8 +97,8 @@ def read_project_core(folder: Path, extras: Iterable[str], target: Target, fetch
         speaks=speaks,
         extras=tuple(sorted(extras)),
     )
-    notes = (note for note in (*read.notes, *options.notes()) if note.code != "optional-dependencies-not-installed")
-    return ProjectCore(core, tuple(note._replace(file=str(folder / note.file)) for note in notes))
+    notes = tuple(note._replace(file=str(folder / note.file)) for note in (*read.notes, *options.notes()))
+    return ProjectCore(core, notes)
 
 
 def reached_extras(chosen: Iterable[str], asks: Mapping[str, Iterable[str]]) -> frozenset[str]:
@@ -173,7 +173,7 @@ class _Wishes:
         counting = set(chosen)
         for extra, judged in self._judged.items():
             for problem in judged.problems:
-                if extra in counting or problem.code == "invalid-declaration":
+                if extra in counting or problem not in judged.unwanted:
                     yield _of_a_core(problem)
             if extra in counting:
                 yield from (_other_core(gate) for gate in judged.gates if gate.name != self.own)

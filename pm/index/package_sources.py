@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -161,10 +161,9 @@ def _discovered(
     elif _uv_is_configured(environ):
         found = _from_uv(environ)
     else:
-        found = _from_pip(environ)
+        found = _from_pip(environ, warns_of_indexes=indexes is None)
     if indexes is not None:
-        kept = tuple(notice for notice in found.warnings if notice.code != "extra-index-unused")
-        found = found._replace(indexes=tuple(indexes), warnings=kept)
+        found = found._replace(indexes=tuple(indexes))
     if find_links is not None:
         folders, warnings = _folders(find_links, "`pm.find_links`")
         found = found._replace(folders=folders, warnings=(*found.warnings, *warnings))
@@ -215,7 +214,8 @@ def _ask_uv(environ: Mapping[str, str], passed: Mapping[str, str]) -> str:
     return done.stdout
 
 
-def _from_pip(environ: Mapping[str, str]) -> Sources:
+def _from_pip(environ: Mapping[str, str], *, warns_of_indexes: bool) -> Sources:
+    """Return what pip is configured to use; of further indexes it is only warned where they would be used at all."""
     options = _pip_options(environ)
     folders, warnings = _folders(options.get("find-links", "").split(), "pip's configuration")
     if options.get("no-index", "").lower() in _TRUE:
@@ -230,7 +230,7 @@ def _from_pip(environ: Mapping[str, str]) -> Sources:
         folders=folders,
         certificates=bundle,
         proxy=Secret(options["proxy"]) if options.get("proxy") else None,
-        warnings=(*warnings, *_unused(options, indexes)),
+        warnings=(*warnings, *(_unused_indexes(options, indexes) if warns_of_indexes else ()), *_unused(options)),
     )
 
 
@@ -240,23 +240,25 @@ def _default_index(environ: Mapping[str, str]) -> tuple[IndexAddress, ...]:
     return (index_address(url),) if first == "--index-url" else ()
 
 
-def _unused(options: Mapping[str, str], indexes: tuple[IndexAddress, ...]) -> tuple[Notice, ...]:
-    """Name the options of pip that are not followed, and what to write instead."""
-    notices = []
+def _unused_indexes(options: Mapping[str, str], indexes: tuple[IndexAddress, ...]) -> Iterator[Notice]:
+    """Name the further indexes of pip, which are not used, and what to write instead."""
     if extra := redact(options.get("extra-index-url", "")).split():
         entries = ", ".join(f"{{url: {url}}}" for url in [*(index.url for index in indexes), *extra])
         message = (
             f"pip's `extra-index-url` ({', '.join(f'`{url}`' for url in extra)}) is not used, since pip mixes its "
             f"indexes and here the first index that knows a name has it; to use it, write `pm.indexes: [{entries}]`"
         )
-        notices.append(Notice("extra-index-unused", message))
+        yield Notice("extra-index-unused", message)
+
+
+def _unused(options: Mapping[str, str]) -> Iterator[Notice]:
+    """Name the other options of pip that are not followed, and what to write instead."""
     if constraint := options.get("constraint", ""):
         message = (
             f"pip's `constraint` (`{redact(constraint)}`) is not used; its bounds belong into a declaration, "
             "and if it names an index, that belongs into `pm.indexes: [{url: …}]`"
         )
-        notices.append(Notice("constraint-unused", message))
-    return tuple(notices)
+        yield Notice("constraint-unused", message)
 
 
 def _folders(links: Iterable[str], origin: str) -> tuple[tuple[Path, ...], tuple[Notice, ...]]:

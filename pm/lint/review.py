@@ -79,6 +79,11 @@ class Review:
         found = undeclared_in(self._source, self._loaded(), provided.modules)
         return (*(_undeclared(item, provided) for item in found.undeclared), *found.unread)
 
+    def missing_imports(self, provided: Provided) -> tuple[Problem, ...]:
+        """Return what is imported and certain to fail: neither is its absence caught, nor may something bring it."""
+        found = undeclared_in(self._source, self._loaded(), provided.modules)
+        return tuple(_undeclared(item, provided) for item in found.undeclared if _is_certain(item, provided))
+
     @cached_property
     def _manifest(self) -> tuple[str, MappingNode | None]:
         # what is imported is asked of every plugin that is admitted, and needs no manifest
@@ -227,6 +232,11 @@ def _bound(body: Sequence[ast.stmt]) -> Iterator[str]:
 
 
 # -- undeclared imports
+
+
+def _is_certain(item: UndeclaredImport, provided: Provided) -> bool:
+    """Return whether a module is missing whatever happens: a core may have it, or what nobody has looked into."""
+    return not (item.guarded or item.module in HOST_MODULES or provided.unknown)
 
 
 def _undeclared(item: UndeclaredImport, provided: Provided) -> Problem:

@@ -178,9 +178,8 @@ def _not_admitted(state: State) -> tuple[Reason, ...]:
             )
         )
     waiting.extend(
-        Reason("not-admitted", note.message, file=note.file, line=note.line, hint=note.hint)
-        for note in state.notes
-        if note.code in ("declaration-invalid", "plugin-missing")
+        Reason("not-admitted", problem.message, file=problem.file, line=problem.line, hint=problem.hint)
+        for problem in state.unavailable
     )
     return tuple(waiting)
 

@@ -21,9 +21,8 @@ def note_imports(run: OperationRun, resolver: Resolver, found: Found, *, folder:
     """
     if folder is None or found.declaration.external or not found.declaration.declared:
         return
-    for finding in Review(folder, found.declaration).imports(provided(resolver, lock)):
-        if finding.code == "undeclared-import":
-            run.note(finding, owner=found.key)
+    for finding in Review(folder, found.declaration).missing_imports(provided(resolver, lock)):
+        run.note(finding, owner=found.key)
 
 
 def provided(resolver: Resolver, lock: Lock) -> Provided:

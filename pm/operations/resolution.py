@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from admission import Admitted, Problem, Refused
-from pm.generations.fault_reasons import FILE_CODES
 from pm.operations.run import OperationRun
 from pm.verdict.resolve import Resolver, Verdict, question_of
 from pm.verdict.state import Proposal, State
@@ -66,8 +65,8 @@ def _evidence(resolver: Resolver, verdict: Verdict) -> str:
     from pm.verdict.evidence import TellingFiles, evidence_of
 
     state, lock, question = resolver.state, verdict.lock, verdict.question
-    reasons = verdict.decision.reasons if isinstance(verdict.decision, Refused) else ()
-    if lock is None or not any(reason.code in FILE_CODES for reason in reasons):
+    # what the requirements alone admit is only refused because of files
+    if lock is None or not isinstance(verdict.decision, Refused):
         return evidence_of(question, verdict.consulted)
     told = telling_files(lock, index=resolver.index, interpreter=state.interpreter, places=state.places)
     return evidence_of(question, verdict.consulted, TellingFiles(*told))

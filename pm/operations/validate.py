@@ -69,7 +69,9 @@ def _alone(run: OperationRun, options: Options) -> Iterator[Resolver]:
         state = resolver.state
         bundled = tuple(copy._replace(hidden_by="") for copy in state.here.found if copy.source == "bundled")
         here = ProfilePlugins(state.here.profile, bundled, Enabled((), ()))
-        alone = state._replace(record=None, profiles=(here,), union=state.proposed(()), unfit=(), notes=())
+        alone = state._replace(
+            record=None, profiles=(here,), union=state.proposed(()), unfit=(), unavailable=(), notes=()
+        )
         yield Resolver(alone, resolver.index)
 
 

@@ -64,7 +64,7 @@ def assemble(
         requires_env=manifest.requires_env,
         hooks=manifest.hooks,
         problems=_first((*unsafe, *manifest.problems, *project.problems, *counted.problems)),
-        notes=_first((*manifest.notes, *project.notes, *counted.notes)),
+        notes=_first((*manifest.notes, *project.not_installed, *project.notes, *counted.notes)),
     )
 
 

@@ -57,7 +57,8 @@ def _of_table(document: _Table, table: _Table, places: TomlPositions, fetch: Fet
         texts=fields.dependencies(),
         exempt=fields.exempt(),
         problems=tuple(fields.problems),
-        notes=(*fields.not_installed(), *fields.sources()),
+        not_installed=fields.not_installed(),
+        notes=fields.sources(),
     )
 
 

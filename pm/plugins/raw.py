@@ -64,4 +64,6 @@ class Project(NamedTuple):
     texts: tuple[Written, ...] = ()
     exempt: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    not_installed: tuple[Problem, ...] = ()
+    """A note on the optional dependencies and dependency groups, of which a plugin gets none."""
     notes: tuple[Problem, ...] = ()

@@ -27,6 +27,8 @@ class ReadRequirements(NamedTuple):
     requirements: tuple[Requirement, ...]
     gates: tuple[Requirement, ...]
     problems: tuple[Problem, ...]
+    unwanted: tuple[Problem, ...]
+    """Those of the problems that are about what was understood, and may not be asked for."""
     notes: tuple[Problem, ...]
 
 
@@ -35,6 +37,7 @@ def judge(texts: Iterable[Written], reading: Reading) -> ReadRequirements:
     requirements: dict[str, Requirement] = {}
     gates: dict[str, Requirement] = {}
     problems: list[Problem] = []
+    unwanted: list[Problem] = []
     notes: list[Problem] = []
     for written in texts:
         if not written.text.strip():
@@ -43,10 +46,25 @@ def judge(texts: Iterable[Written], reading: Reading) -> ReadRequirements:
         found = _judged(written, reading)
         if isinstance(found, Problem):
             problems.append(found)
+        elif isinstance(found, _Unwanted):
+            unwanted.append(found.problem)
+            problems.append(found.problem)
         else:
             kept = gates if found.name in reading.core_names else requirements
             kept.setdefault(found.canonical, found)
-    return ReadRequirements(tuple(requirements.values()), tuple(gates.values()), tuple(problems), tuple(notes))
+    return ReadRequirements(
+        requirements=tuple(requirements.values()),
+        gates=tuple(gates.values()),
+        problems=tuple(problems),
+        unwanted=tuple(unwanted),
+        notes=tuple(notes),
+    )
+
+
+class _Unwanted(NamedTuple):
+    """What was understood, and may not be asked for."""
+
+    problem: Problem
 
 
 _OPERATOR = re.compile(r"\s*(?:[<>=!~]=?=?|\^)\s*[0-9*]")
@@ -54,12 +72,13 @@ _ADDRESS = re.compile(r"\.{0,2}[/\\]|[A-Za-z]:[/\\]|~/|[A-Za-z][A-Za-z0-9+.-]*:/
 _OPTION = re.compile(r"-{1,2}[A-Za-z]")
 
 
-def _judged(written: Written, reading: Reading) -> Requirement | Problem:
+def _judged(written: Written, reading: Reading) -> Requirement | Problem | _Unwanted:
     text = written.text.strip()
     if _OPERATOR.match(text):
         return _cut_off(written)
     if _ADDRESS.match(text):
-        return _problem(written, f"{_told(text)} is an address and names no package", code="direct-url", hint=_PUBLISH)
+        message = f"{_told(text)} is an address and names no package"
+        return _Unwanted(_problem(written, message, code="direct-url", hint=_PUBLISH))
     if _OPTION.match(text):
         message = f"{_told(text)} is an option of a requirements file, not a requirement"
         return _problem(written, message, hint="write one requirement for each package")
@@ -70,14 +89,15 @@ def _judged(written: Written, reading: Reading) -> Requirement | Problem:
     return _admissible(written, requirement, reading)
 
 
-def _admissible(written: Written, requirement: Requirement, reading: Reading) -> Requirement | Problem:
+def _admissible(written: Written, requirement: Requirement, reading: Reading) -> Requirement | Problem | _Unwanted:
     if requirement.url:
         return _direct(written, requirement, reading)
     if requirement.name in reading.core_names:
         return requirement
     if requirement.name == reading.own_name:
         message = f"{_told(requirement.text)} asks for the plugin's own distribution"
-        return _problem(written, message, code="self-dependency", hint="leave it out, or give the project another name")
+        hint = "leave it out, or give the project another name"
+        return _Unwanted(_problem(written, message, code="self-dependency", hint=hint))
     if requirement.name == "python":
         return _problem(written, "`python` is not a package of an index", hint=_python_hint(requirement))
     return requirement
@@ -94,12 +114,12 @@ _REMOTE = r"(?i:(?:git\+)?(?:https?|ssh)://)"
 _WITH_USER = r"://[^/\s?#@]*:[^/\s?#@]*@|https?://[^/\s?#@]+@"
 
 
-def _direct(written: Written, requirement: Requirement, reading: Reading) -> Requirement | Problem:
+def _direct(written: Written, requirement: Requirement, reading: Reading) -> Requirement | _Unwanted:
     refusal = _direct_refusal(requirement, reading)
     if refusal is None:
         return requirement
     message, hint = refusal
-    return _problem(written, f"{_told(requirement.text)} {message}", code="direct-url", hint=hint)
+    return _Unwanted(_problem(written, f"{_told(requirement.text)} {message}", code="direct-url", hint=hint))
 
 
 def _direct_refusal(requirement: Requirement, reading: Reading) -> tuple[str, str] | None:

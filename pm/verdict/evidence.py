@@ -25,7 +25,7 @@ from admission.gates import root_requirements
 from lockfiles import Artifact
 from pm.errors import PmError
 from pm.generations.fault_reasons import refusal_of
-from pm.generations.file_faults import faults_among
+from pm.generations.file_faults import clashes_among
 from pm.host.core import HostedCore, core_from_json, core_to_json
 from pm.index.contents import WheelContents, contents_of
 from pm.index.rows import candidate_row, page_of, read_candidate_row, row_of_page
@@ -104,8 +104,8 @@ def _with_files(decision: Decision, question: Question, row: Mapping[str, Any] |
     if row is None or not isinstance(decision, Admitted):
         return decision
     contents = {name: contents_of(files) for name, files in row["distributions"].items()}
-    faults = faults_among(contents, decision.lock, frozenset(row["standard_modules"]))
-    return refusal_of(faults, decision.lock, root_requirements(question.constraints)) or decision
+    clashes = clashes_among(contents, decision.lock, frozenset(row["standard_modules"]))
+    return refusal_of(clashes, decision.lock, root_requirements(question.constraints)) or decision
 
 
 def _of_this_schema(value: dict[str, Any]) -> dict[str, Any]:

@@ -137,15 +137,14 @@ class Resolver:
         """Refuse a set whose requirements hold together and whose files do not: one overwrites or hides another."""
         state, lock = self.state, admitted.lock
         foreseen = faults_of(lock, self.index, interpreter=state.interpreter, places=state.places)
-        broken = [fault for fault in foreseen.faults if fault.code == "build-failed"]
-        if broken:
-            raise PmError(broken[0].code, broken[0].message)
-        notes = [warning_of(fault) for fault in foreseen.faults if fault.harmless]
+        if foreseen.flawed:
+            raise PmError("build-failed", foreseen.flawed[0].message)
+        notes = [warning_of(fault) for fault in foreseen.clashes if fault.harmless]
         if foreseen.unknown:
             message = f"which files {_listed(foreseen.unknown)} would bring is not known offline; a build finds out"
             notes.append(Problem("contents-unknown", message))
-        roots = root_requirements(question.constraints) if foreseen.faults else ()
-        return refusal_of(foreseen.faults, lock, roots) or admitted, tuple(notes)
+        roots = root_requirements(question.constraints) if foreseen.clashes else ()
+        return refusal_of(foreseen.clashes, lock, roots) or admitted, tuple(notes)
 
     def notices(self) -> tuple[Notice, ...]:
         """Return what the sources and the index have to say."""

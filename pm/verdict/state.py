@@ -82,8 +82,10 @@ class State(NamedTuple):
     union: "Proposal"
     """Every enabled plugin of every profile."""
     unfit: tuple[Unfit, ...]
+    unavailable: tuple[Problem, ...]
+    """One for each enabled plugin that is not there, or cannot be read as it is now; what was admitted of it counts."""
     notes: tuple[Problem, ...]
-    """What is odd about configs and profiles, and stops nothing."""
+    """What is odd about configs and profiles, and stops nothing; what is unavailable is among it."""
 
     @property
     def here(self) -> ProfilePlugins:
@@ -164,7 +166,7 @@ def read_state(
         rules = reading_rules(places, settings, core_names(core_setting) | hosted.names, consents)
         surroundings = Surroundings(hosted.bundled, rules, environ, options.project)
         inhabited = tuple(_inhabited(profile, surroundings) for profile in profiles)
-        members, unfit, notes = _union(inhabited, record, rules)
+        enabled = _union(inhabited, record, rules)
         state = State(
             places=places,
             options=options,
@@ -176,9 +178,10 @@ def read_state(
             sources=sources,
             rules=rules,
             policy=policy,
-            union=proposal(members, hosted, interpreter, policy),
-            unfit=unfit,
-            notes=(*lost, *(note for profile in profiles for note in profile.notes), *notes),
+            union=proposal(enabled.members, hosted, interpreter, policy),
+            unfit=enabled.unfit,
+            unavailable=enabled.unavailable,
+            notes=(*lost, *(note for profile in profiles for note in profile.notes), *enabled.notes),
         )
         yield state, index
     finally:
@@ -391,11 +394,19 @@ def _inhabited(profile: Profile, surroundings: Surroundings) -> ProfilePlugins:
     return ProfilePlugins(profile, *take_inventory(profile.home, profile.selection, surroundings))
 
 
-def _union(
-    profiles: Sequence[ProfilePlugins], record: Record | None, rules: Rules
-) -> tuple[tuple[Member, ...], tuple[Unfit, ...], list[Problem]]:
+class _Union(NamedTuple):
+    """What the profiles enable; each field as `State` has it."""
+
+    members: tuple[Member, ...]
+    unfit: tuple[Unfit, ...]
+    unavailable: tuple[Problem, ...]
+    notes: tuple[Problem, ...]
+
+
+def _union(profiles: Sequence[ProfilePlugins], record: Record | None, rules: Rules) -> _Union:
     members: list[Member] = []
     unfit: list[Unfit] = []
+    unavailable: list[Problem] = []
     notes: list[Problem] = []
     for inhabited in profiles:
         if inhabited.profile.selection is None:
@@ -409,14 +420,16 @@ def _union(
                 members.append(member_of(found, (inhabited.name,), last.enabled_since if last else ""))
             elif last is not None:
                 members.append(last._replace(profiles=(inhabited.name,)))
-                notes.append(_became_invalid(found))
+                unavailable.append(_became_invalid(found))
+                notes.append(unavailable[-1])
             else:
                 unfit.append(Unfit(found, inhabited.name))
-        absent, told = _absent(inhabited, record, rules)
+        absent, missing = _absent(inhabited, record, rules)
         members += absent
-        notes += told
+        unavailable += missing
+        notes += missing
     notes += _gone(profiles, record)
-    return joined(members), tuple(unfit), notes
+    return _Union(joined(members), tuple(unfit), tuple(unavailable), tuple(notes))
 
 
 def _last_admitted(key: str, profile: str, record: Record | None, *, folder: str = "") -> Member | None:

@@ -55,3 +55,39 @@ def test_every_way_of_reading_a_sentence_is_found() -> None:
 
 def test_no_sentence_is_read_as_data() -> None:
     assert [f"{file}:{line}" for file, text in SOURCE.items() for line in read_as_data(ast.parse(text))] == []
+
+
+KINDS = {"error": "PmError", "ended": "SystemExit", "exclusion": "Exclusion", "e": "Exclusion"}
+"""Names of values whose code says what kind of trouble, or of fate, it is: that is what it is for."""
+BY_CODE = {
+    "admission/steps.py": "a refusal that another core may lift is told by its code",
+    "pm/index/reduction.py": "the fate of a version",
+    "pm/host/project_core.py": "words only: faults are told otherwise of a core than of a plugin",
+    "pm/operations/replay.py": "a receipt that was read back has nothing else",
+    "pm/receipts/github.py": "words only: a notice or a warning",
+    "pm/receipts/sentences.py": "words only",
+}
+"""Modules that look at the code of something else, with the reason."""
+
+
+def codes_compared(tree: ast.Module) -> Iterator[ast.Attribute]:
+    """Yield the codes that are compared with others."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            compared = (node.left, *node.comparators)
+            yield from (one for one in compared if isinstance(one, ast.Attribute) and one.attr == "code")
+
+
+def decided_by_code(tree: ast.Module) -> list[str]:
+    """Return whose code is compared, but for those whose code is their kind."""
+    whose = (ast.unparse(code.value) for code in codes_compared(tree))
+    return [name for name in whose if name not in KINDS]
+
+
+def test_a_code_that_is_compared_is_found() -> None:
+    text = "a = error.code == b\nc = note.code in (d, e)\nf = x[0].code != g\nh = problem.code"
+    assert decided_by_code(ast.parse(text)) == ["note", "x[0]"]
+
+
+def test_no_code_of_a_problem_or_a_warning_makes_a_verdict() -> None:
+    assert {file for file, text in SOURCE.items() if decided_by_code(ast.parse(text))} == BY_CODE.keys()

@@ -16,7 +16,7 @@ from fixtures.server import IndexServer, Shape
 from fixtures.wheels import Distribution, build_wheels
 from lockfiles import Artifact, Lock, Pin, pylock
 from pm.errors import PmError
-from pm.generations.environment import build_environment, check_environment
+from pm.generations.environment import EnvironmentCheck, build_environment, check_environment
 from pm.generations.file_faults import Fault, Foreseen, faults_of
 from pm.host.embedded import embedded_core_wheel
 from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter
@@ -236,7 +236,9 @@ def test_the_faults_before_a_build_are_those_after_it(
 ) -> None:
     lock = setting.lock(*distributions)
     assert setting.foresee(lock) == Foreseen(tuple(expected))
-    assert check_environment(setting.build(lock), lock, setting.interpreter) == expected
+    assert check_environment(setting.build(lock), lock, setting.interpreter) == EnvironmentCheck(
+        clashes=tuple(expected)
+    )
 
 
 def _rewritten(setting: Setting, name: str, *entries: tuple[str, str]) -> Lock:
@@ -257,7 +259,7 @@ def _locked_anew(setting: Setting, lock: Lock) -> Lock:
 def test_entries_that_would_leave_the_environment_are_not_installed_and_no_fault(setting: Setting) -> None:
     lock = _rewritten(setting, "a", ("../../../../bin/hermes", "theirs"), ("/utils.py", "theirs"))
     assert setting.foresee(lock) == Foreseen()
-    assert check_environment(setting.build(lock), lock, setting.interpreter) == []
+    assert check_environment(setting.build(lock), lock, setting.interpreter) == EnvironmentCheck()
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")
@@ -271,7 +273,7 @@ def test_entries_that_would_leave_the_environment_are_not_installed_and_no_fault
 )
 def test_a_wheel_that_uv_will_refuse_is_a_fault_before(setting: Setting, entry: tuple[str, str], flaw: str) -> None:
     lock = _rewritten(setting, "a", entry)
-    assert setting.foresee(lock).faults == (
+    assert setting.foresee(lock).flawed == (
         Fault("build-failed", f"the wheel of `a` cannot be installed: {flaw}", "a"),
     )
     with pytest.raises(PmError) as raised:
@@ -281,7 +283,7 @@ def test_a_wheel_that_uv_will_refuse_is_a_fault_before(setting: Setting, entry: 
 
 def test_a_file_in_the_place_of_a_folder_is_a_fault_before(setting: Setting) -> None:
     lock = setting.lock(with_files("a", {"data": "1"}), with_files("b", {"data/x/y.py": "1"}))
-    assert setting.foresee(lock).faults == (
+    assert setting.foresee(lock).clashes == (
         Fault("file-collision", "`a` and `b` write `data` with different content", "a", ("b",)),
     )
     with pytest.raises(PmError) as raised:
@@ -341,7 +343,7 @@ def test_a_file_that_is_no_wheel_is_a_fault_once_its_digest_is_proved(setting: S
     wheel.write_bytes(b"no archive" * 100)
     lock = _locked_anew(setting, lock)
     message = "the wheel of `a` cannot be installed: it is not a readable wheel"
-    assert setting.foresee(lock) == Foreseen((Fault("build-failed", message, "a"),))
+    assert setting.foresee(lock) == Foreseen(flawed=(Fault("build-failed", message, "a"),))
 
 
 def test_a_file_with_another_digest_is_no_fault_of_the_set(setting: Setting) -> None:

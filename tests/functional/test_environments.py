@@ -72,7 +72,8 @@ class Workshop(NamedTuple):
         return caught.value
 
     def check(self, folder: Path, lock: Lock) -> list[Fault]:
-        return check_environment(folder, lock, self.interpreter)
+        found = check_environment(folder, lock, self.interpreter)
+        return [*found.drift, *found.clashes]
 
     @property
     def generations(self) -> list[str]:

@@ -21,9 +21,17 @@ def judged(*texts: str, allow_direct_urls: bool = False) -> ReadRequirements:
 
 def the_problem(text: str, *, allow_direct_urls: bool = False) -> Problem:
     """Return the only problem of a text that is nothing else."""
-    requirements, gates, (problem,), notes = judged(text, allow_direct_urls=allow_direct_urls)
-    assert (requirements, gates, notes) == ((), (), ())
+    read = judged(text, allow_direct_urls=allow_direct_urls)
+    assert (read.requirements, read.gates, read.notes) == ((), (), ())
+    (problem,) = read.problems
     return problem
+
+
+def test_what_may_not_be_asked_for_is_told_from_what_is_no_requirement() -> None:
+    read = judged("own-name>=1", "a >", "./deps/x.whl", "-r more.txt", "x @ 1.0", "python>=3")
+    _, no_requirement, address, option, version, python = read.problems
+    assert read.unwanted == (read.problems[0], address, version)
+    assert {problem.code for problem in (no_requirement, option, python)} == {"invalid-declaration"}
 
 
 @pytest.mark.parametrize(
