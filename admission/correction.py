@@ -27,7 +27,7 @@ _LOOKALIKES = str.maketrans(
 
 
 def corrected(text: str) -> str:
-    """Return the obvious correction, if it parses; else an empty text. What `<=2.4.*` means nobody can say."""
+    """Return the obvious correction, if it parses; else an empty text. `<=2.4.*` has no obvious meaning."""
     guess = _COMMENT.sub("", text.translate(_LOOKALIKES).strip()).rstrip(";, ")
     bounds, semicolon, marker = guess.partition(";")
     if "://" not in bounds:  # an address holds `=` and digits of its own

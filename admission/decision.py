@@ -10,7 +10,7 @@ class Demand(NamedTuple):
     """One requirement that takes part in a conflict, and how it arrives at the disputed package."""
 
     requirement: Requirement
-    """As a root wrote it; its origin says who and where."""
+    """As a root wrote it; its origin says whose it is and where it stands."""
     chain: tuple[str, ...] = ()
     """From the root's own text to the disputed package: `mem0ai==2.0.10`, `protobuf<7,>=5.29.6`."""
 
@@ -71,7 +71,7 @@ class Step(NamedTuple):
     value: str = ""
     """The version, instant or core requirement that the action would set."""
     origin: Origin | None = None
-    """For `widen`: where the requirement is written whose bounds are in the way, and who wrote it."""
+    """For `widen`: whose requirement is in the way with its bounds, and where it is written."""
     before: str = ""
     """For `widen`: that requirement as it is written."""
     after: str = ""

@@ -1,4 +1,4 @@
-"""`Requirement`: what somebody asks for, together with who asked and where it is written."""
+"""`Requirement`: what is asked for, together with the plugin, core or distribution that asks, and the place."""
 
 import re
 from typing import NamedTuple
@@ -35,7 +35,7 @@ def canonical_name(name: str) -> str:
 
 
 class Origin(NamedTuple):
-    """Who wrote a requirement, and where."""
+    """The owner of a requirement, and where it is written."""
 
     owner: Owner
     file: str = ""

@@ -54,7 +54,7 @@ def proposals(
     """Return what may help, from the least to the most invasive: a wider bound, a newer core, a consent, a plugin less.
 
     `cores` gives the releases of the core that may be tried, the newest first; it is asked if the core takes part.
-    `fixed` are the plugins of which nobody can change a line.
+    `fixed` are the plugins whose lines cannot be changed.
     """
     found = [
         *_wider_bounds(question, refused, fixed),
@@ -99,7 +99,7 @@ def confirmed(parts: Sequence[Proposal], admitted: Admitted, before: Lock | None
 
 
 def suggested(proposal: Proposal, why: str) -> Step:
-    """Return the step of a proposal that nobody could answer."""
+    """Return the step of a proposal that could not be answered."""
     return proposal.step._replace(confirmed=False, when=why)
 
 
@@ -223,7 +223,7 @@ def _with_policy(question: Question, policy: Policy) -> Question:
 
 
 def _one_less(question: Question, refused: Refused) -> Iterator[Proposal]:
-    """Propose to leave out each other plugin that takes part in a conflict; who must go is the operator's choice."""
+    """Propose to leave out each other plugin of a conflict; which of them has to go is the operator's choice."""
     demands: list[Demand] = [demand for reason in refused.reasons for demand in reason.demands]
     others = dict.fromkeys(demand.requirement.origin.owner for demand in demands)
     for owner in others:

@@ -2,7 +2,7 @@
 
 A combination is a fold: a proposal is asked for, and from a refusal that has lost one of its reasons it goes on with
 what is proposed there, the least invasive first. What is found is shrunk until every part of it is needed. What an
-answer refutes is dropped; a single proposal that nobody could answer is a suggestion.
+answer refutes is dropped; a single proposal that could not be answered is a suggestion.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -18,7 +18,7 @@ __all__ = ["Ask", "ways_out"]
 
 _Answer = Admitted | Refused | str
 Ask = Callable[[Question], _Answer]
-"""Answers a question, or says what has to change before anybody can."""
+"""Answers a question, or says what has to change before it can be answered."""
 
 _MOST_WAYS = 4
 """Combinations for one refusal."""
@@ -39,8 +39,8 @@ def ways_out(
 ) -> tuple[Step, ...]:
     """Return the steps that were confirmed, from the least to the most invasive, and then what could not be answered.
 
-    `cores` gives the releases of the core that may be tried, `fixed` are the plugins of which nobody can change a line,
-    and `before` is what is locked now.
+    `cores` gives the releases of the core that may be tried, `fixed` are the plugins whose lines cannot be changed, and
+    `before` is what is locked now.
     """
     search = _Search(question, refused, ask, cores=cores, fixed=fixed)
     ways: list[_Way] = []
@@ -137,7 +137,7 @@ class _Search:
             if isinstance(answer, Admitted) and (way := self._shrunk(_Way(exact, answer))) is not None:
                 yield way
         elif isinstance(answer, Refused) and len(parts) < _MOST_PARTS and _removes_a_reason(refused, answer):
-            # whoever takes one kind of step, in the candidate or elsewhere, can take another of that kind
+            # an operator who can take one kind of step, in the candidate or elsewhere, can take another of that kind
             for part in sorted(self.proposals(parts), key=partial(self._unlike, parts[0])):
                 if part.certain:
                     yield from self._completed((*parts, part), answer)
@@ -147,7 +147,7 @@ class _Search:
         return two.action != one.action, (two.subject == own) != (one.subject == own), two.subject != one.subject
 
     def _shrunk(self, way: _Way) -> _Way | None:
-        """Return a way of which no part can be left out; `None` where nobody could tell."""
+        """Return a way of which no part can be left out; `None` where that is not known."""
         for part in reversed(way.parts):
             rest = tuple(other for other in way.parts if other is not part)
             answer = self.answer(rest)
@@ -164,6 +164,6 @@ def _removes_a_reason(before: Refused, after: Refused) -> bool:
 
 
 def _identity(reason: Reason) -> object:
-    """Return what makes it the same reason, also once a bound is left out: who asks for what, as it is written."""
+    """Return what makes it the same reason, also once a bound is left out: its demands, as they are written."""
     lines = frozenset((d.requirement.origin, d.requirement.name, d.requirement.text) for d in reason.demands)
     return reason.code, reason.package, lines or reason

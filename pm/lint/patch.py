@@ -26,7 +26,7 @@ def patch_text(receipt: Receipt, key: str = "", places: Collection[str] = ()) ->
     that has any, or has them in just these `places`: all of them, where bounds only lead out together. What is changed
     was read again: it asks for what it asked for before, and only these requirements are others. Raise `PmError`
     (`no-patch`) if there are none, or if a line is not written so that it could be changed as text; (`unknown-plugin`)
-    for a key of nobody.
+    for a key that no plugin of the receipt has.
     """
     plugin = _named(receipt, key) if key else receipt.plugin
     ways = [way for step in receipt.steps if (way := _bounds(step, plugin.key))] if plugin else []

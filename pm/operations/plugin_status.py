@@ -47,7 +47,7 @@ def is_running(state: State, found: Found, proposal: Proposal | None = None) -> 
 def again(key: str, refused: Refused) -> Step:
     """Return the step that closes a refusal of a plugin which stays installed."""
     when = "; ".join(dict.fromkeys(code_of(reason.code).when for reason in refused.reasons))
-    return Step("re-enable", key, "enable it again", when=when)
+    return Step("re-enable", key, when=when)
 
 
 def drift_of(places: Places, record: Record | None) -> Reason | None:

@@ -12,7 +12,7 @@ from pm.errors import PmError
 from pm.index import IndexOptions
 from pm.operations.receipt_rows import Start, plugin_of, start_of
 from pm.places import Places
-from pm.receipts.build import build, noted
+from pm.receipts.build import build, noted, noticed
 from pm.receipts.receipt import Done, Operation, Plugin, Receipt, Transition, WarningRow, begin
 from pm.system.files import disk_error, read_stored, write_json
 from pm.verdict.state import Proposal, State
@@ -139,7 +139,7 @@ class OperationRun:
 
     def notice(self, notice: Notice) -> None:
         """Warn of something that the index or the sources said."""
-        self._warn(WarningRow(notice.code, notice.message, notice.package, notice.owner))
+        self._warn(noticed(notice))
 
     def _warn(self, warning: WarningRow) -> None:
         if warning not in self.operation.warnings:

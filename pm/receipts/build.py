@@ -34,7 +34,7 @@ from pm.receipts.receipt import (
 )
 from pm.receipts.sentences import explanation, summary
 
-__all__ = ["build", "noted"]
+__all__ = ["build", "noted", "noticed"]
 
 _CLOSING = ("re-enable", "repair", "retry")
 _WITH_STEPS = ("refused", "failed", "undecided", "not-ready", "drift", "interrupted")
@@ -73,7 +73,7 @@ def build(
         inputs_fingerprint=operation.inputs_fingerprint,
         exclude_newer=operation.exclude_newer,
         consents=operation.consents,
-        warnings=_together(operation.warnings, map(_warning, done.warnings)),
+        warnings=_together(operation.warnings, map(noticed, done.warnings)),
         shadowed=operation.shadowed,
         audit=operation.audit,
         tools=operation.tools,
@@ -85,6 +85,11 @@ def noted(problem: Problem, *, owner: str = "") -> WarningRow:
     """Return a note of a declaration as a receipt's warning, with its place."""
     place = PlaceRow(problem.file, problem.line, problem.column, problem.key) if problem.file or problem.key else None
     return WarningRow(problem.code, problem.message, "", owner, place, problem.hint)
+
+
+def noticed(notice: Notice) -> WarningRow:
+    """Return what a decision or an index has to say as a receipt's warning."""
+    return WarningRow(notice.code, notice.message, notice.package, notice.owner)
 
 
 def _done(result: Admitted | Refused | Undecided | PmError | Done) -> Done:
@@ -189,10 +194,6 @@ def _together(noted_before: Sequence[WarningRow], found: Iterable[WarningRow]) -
     """Return all warnings, each said once: a decision repeats what a declaration's own notes say with their place."""
     said = {(warning.code, warning.message) for warning in noted_before}
     return (*noted_before, *(warning for warning in found if (warning.code, warning.message) not in said))
-
-
-def _warning(warning: Notice) -> WarningRow:
-    return WarningRow(warning.code, warning.message, warning.package, warning.owner)
 
 
 def _changes(before: Lock | None, after: Lock | None) -> ChangesRow:

@@ -14,7 +14,7 @@ class Code(NamedTuple):
     """What an operation comes to that ends with this code alone."""
     meaning: str
     because: str
-    """The short reason for somebody who does not program: `{it}` is the plugin, `{package}` the package."""
+    """The short reason for a reader who does not program: `{it}` is the plugin, `{package}` the package."""
     what_now: str
     when: str
     """What has to change before a second try can end otherwise."""

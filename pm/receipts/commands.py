@@ -49,9 +49,9 @@ def _commands(step: Step, operation: Operation, taken: Collection[str] = ()) -> 
 def _all_of(parts: Sequence[Step], operation: Operation, taken: Collection[str]) -> list[tuple[str, ...]]:
     """Return the commands of several steps, in an order in which each of them is admitted.
 
-    Who is in the way goes first, and the core comes when no bound of others is in its way any more. A look at bounds
-    is one at how it will be, with that core; it ends with status 1 as long as the file is not changed, and what comes
-    after it waits for that. Where a bound has to be changed otherwise, nothing is done before somebody has done that.
+    The plugins that are left out go first, and the core comes when no bound of a plugin is in its way any more. A look
+    at bounds is one at how it will be, with that core; it ends with status 1 as long as the file is not changed, and
+    what comes after it waits for that. Where a bound has to be changed otherwise, nothing is done before it is.
     """
     consents = tuple(word for part in parts for word in _flags(part))
     core = next((part.value for part in parts if part.action == "update-core"), "")
@@ -81,7 +81,7 @@ def _flags(step: Step) -> tuple[str, ...]:
 
 
 _PATCHABLE = ("folder", "project")
-"""Kinds of sources whose files lie where somebody can change them."""
+"""Kinds of sources whose files the operator can change where they lie."""
 _WITH_VALUE = ("--allow-build", "--allow-prerelease", "--budget", "--exclude-newer", "--steps-budget")
 _ALONE = ("--allow-direct-urls", "--offline")
 

@@ -67,7 +67,7 @@ def _reason(reason: ReasonRow, key: str, source: _Source) -> Iterator[str]:
 
 
 def _others(reason: ReasonRow, key: str) -> Iterator[str]:
-    """Yield what those ask for who have no line in the plugin."""
+    """Yield what the core and other plugins ask for, which is no line of this plugin."""
     for demand in reason.demands:
         if not _is_own(demand, key):
             chain = " → ".join((demand.requirement, *demand.chain[1:]))

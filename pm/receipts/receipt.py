@@ -35,7 +35,7 @@ class InvalidReceipt(ValueError):
 
 
 class OwnerRow(NamedTuple):
-    """Who asks for something."""
+    """The owner of a requirement."""
 
     kind: str
     name: str
@@ -257,7 +257,7 @@ class Receipt(NamedTuple):
     outcome: str
     exit_status: int
     summary: str
-    """One sentence for somebody who does not program."""
+    """One sentence for a reader who does not program."""
     started_at: str
     finished_at: str
     duration_ms: int

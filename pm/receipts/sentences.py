@@ -134,6 +134,7 @@ _ACTIONS = {
     "allow-build": "allow to build `{subject}` from its source, which runs its code",
     "leave-out": "go on without `{subject}`",
     "repair": "build the environment again as it was recorded",
+    "re-enable": "switch it on again",
     "retry": "try the same again",
 }
 
