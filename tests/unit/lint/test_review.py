@@ -456,7 +456,7 @@ def test_an_import_that_nobody_brings_is_a_warning_and_a_guarded_one_information
 def test_where_contents_are_not_known_nothing_is_claimed() -> None:
     provided = Provided(frozenset({"demo_transport"}), ("one", "two", "three", "four"))
     assert imports(PLUGINS / "undeclared-import", provided) == [
-        ("import-not-judged", "nobody could tell whether `one`, `two`, `three` and 1 more bring `demo_colors`")
+        ("import-not-judged", "it is not known whether `one`, `two`, `three` and 1 more bring `demo_colors`")
     ]
 
 
