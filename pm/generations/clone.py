@@ -5,10 +5,6 @@ and if every one of its files still has the hash that its RECORD gives. So a dam
 files are linked and not copied.
 """
 
-import base64
-import csv
-import hashlib
-import io
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,9 +13,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lockfiles import Lock, Pin
+from pm.dist_info import RecordLine
 from pm.errors import PmError
-from pm.generations.environment import RecordLine, read_record, site_packages
-from pm.generations.records import read_record as read_generation
+from pm.generations.distributions import (
+    InstalledDistribution,
+    digest_of,
+    digest_of_file,
+    installed,
+    read_lines,
+    site_packages,
+    write_lines,
+)
+from pm.generations.records import read_record
 from pm.places import Places
 from pm.system.files import write_bytes
 
@@ -28,8 +33,7 @@ class Given(NamedTuple):
     """One distribution as it lies intact in an environment."""
 
     environment: Path
-    info: Path
-    """Its `.dist-info` folder."""
+    distribution: InstalledDistribution
     lines: tuple[RecordLine, ...]
 
 
@@ -55,7 +59,7 @@ def _donors(places: Places, lock: Lock, numbers: Iterable[int]) -> Iterator[tupl
     """Yield the environments of this target, the newest first, with the digest of each wheel that they are built of."""
     for number in sorted(set(numbers), reverse=True):
         with suppress(PmError):
-            record = read_generation(places, number)
+            record = read_record(places, number)
             folder = places.generation(record.environment)
             if record.lock.target == lock.target and folder.is_dir():
                 yield folder, {pin.name: pin.artifact.sha256 for pin in record.lock.pins}
@@ -64,60 +68,53 @@ def _donors(places: Places, lock: Lock, numbers: Iterable[int]) -> Iterator[tupl
 def _intact(environment: Path, pins: Mapping[str, str], pin: Pin) -> Given | None:
     if pins.get(pin.name) != pin.artifact.sha256:
         return None
-    from admission import canonical_name
-
     site = site_packages(environment)
-    for info in site.glob("*.dist-info"):
-        if canonical_name(info.name.removesuffix(".dist-info").rpartition("-")[0]) == pin.name:
-            lines = tuple(read_record(info / "RECORD"))
-            whole = lines and all(_is_whole(environment, site, line, info) for line in lines)
-            return Given(environment, info, lines) if whole else None
-    return None
+    distribution = next((one for one in installed(site) if one.name == pin.name), None)
+    if distribution is None:
+        return None
+    lines = tuple(read_lines(distribution.record))
+    whole = lines and all(_is_whole(environment, site / line.path, line, distribution) for line in lines)
+    return Given(environment, distribution, lines) if whole else None
 
 
-def _is_whole(environment: Path, site: Path, line: RecordLine, info: Path) -> bool:
-    path = Path(os.path.normpath(site / line.path))
+def _is_whole(environment: Path, written: Path, line: RecordLine, distribution: InstalledDistribution) -> bool:
+    path = Path(os.path.normpath(written))
     # by way of a link it would be a file of somebody else, who goes on writing to it
     if not path.is_file() or path.is_symlink() or not _lies_in(path, environment):
         return False
-    return path == info / "RECORD" or line.digest == _digest(path.read_bytes())
+    return path == distribution.record or line.digest == digest_of_file(path)
 
 
 def _lies_in(path: Path, folder: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
-def _digest(content: bytes) -> str:
-    return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-
-
 def _give(given: Given, folder: Path) -> None:
     old, new = site_packages(given.environment), site_packages(folder)
-    record = new / given.info.name / "RECORD"
-    written = io.StringIO()
-    rows = csv.writer(written, lineterminator="\n")
+    record = given.distribution._replace(info=new / given.distribution.info.name).record
+    lines: list[RecordLine] = []
     for line in given.lines:
         source, target = old / line.path, Path(os.path.normpath(new / line.path))
         target.parent.mkdir(parents=True, exist_ok=True)
         if target != record:
-            rows.writerow(_given(source, target, line, (os.fsencode(given.environment), os.fsencode(folder))))
+            lines.append(_given(source, target, line, (os.fsencode(given.environment), os.fsencode(folder))))
         else:
-            rows.writerow((line.path, "", ""))
+            lines.append(RecordLine(line.path, "", None))
     # in place of what may lie there: another distribution can bring a file of this name, linked like the others
-    write_bytes(record, written.getvalue().encode())
+    write_lines(record, lines)
 
 
-def _given(source: Path, target: Path, line: RecordLine, moved: tuple[bytes, bytes]) -> tuple[str, str, str]:
+def _given(source: Path, target: Path, line: RecordLine, moved: tuple[bytes, bytes]) -> RecordLine:
     """Put one file in its place, and return its line of the RECORD; a script names the environment that it is for."""
     content = source.read_bytes() if target.parent.name == "bin" else b""
     if moved[0] in content:
         content = content.replace(*moved)
         write_bytes(target, content)
         shutil.copymode(source, target)
-        return line.path, _digest(content), str(len(content))
+        return RecordLine(line.path, digest_of(content), len(content))
     if not target.exists():  # two distributions can bring the same file
         _link(source, target)
-    return line.path, line.digest, "" if line.size is None else str(line.size)
+    return line
 
 
 def _link(source: Path, target: Path) -> None:

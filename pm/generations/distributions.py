@@ -1,11 +1,41 @@
-"""Where the distributions of an environment lie, and whether something was added to them or taken away."""
+"""The distributions of an environment: where they lie, what their RECORDs list, what was added or taken away.
 
-from __future__ import annotations
+No other module opens a RECORD or looks for `*.dist-info` folders in an environment; their form is `pm.dist_info`. Each
+start of a command imports this, so it needs little of the standard library.
+"""
 
-import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+from pm.dist_info import ENDING, METADATA, RECORD, RecordLine, distribution_of, record_lines, record_text, sha256_text
 from pm.errors import PmError
+from pm.inside import MODULE
+from pm.system.files import write_bytes
+
+LOCK_NAME = "pylock.toml"
+"""In the folder of an environment: the lock that it was built from."""
+OWN_RECORD = f"{MODULE}.{RECORD}"
+"""Beside the lock: what the manager itself has put into the environment, in the form of a distribution's RECORD."""
+_CHUNK = 1 << 20
+
+
+class InstalledDistribution(NamedTuple):
+    """One distribution as it lies in the site-packages."""
+
+    name: str
+    """Normalised."""
+    version: str
+    info: Path
+    """Its `.dist-info` folder."""
+
+    @property
+    def record(self) -> Path:
+        return self.info / RECORD
+
+    @property
+    def metadata(self) -> Path:
+        return self.info / METADATA
 
 
 def site_packages(folder: Path) -> Path:
@@ -22,18 +52,68 @@ def stamp(folder: Path) -> str:
     return f"{status.st_ino}:{status.st_mtime_ns}"
 
 
+def installed(site: Path) -> Iterator[InstalledDistribution]:
+    """Yield the distributions of site-packages in the order of their folders' names; no file is opened."""
+    for info in sorted(site.glob(f"*{ENDING}")):
+        yield InstalledDistribution(*distribution_of(info.name), info)
+
+
 def foreign_distributions(folder: Path) -> tuple[list[str], list[str]]:
-    """Return the names of distributions that somebody has added to an environment and taken from it, sorted.
+    """Return the names of distributions that were added to an environment and taken from it, sorted.
 
     Told from the names of folders and from the lock beside them; nothing for a lock that cannot be read.
     """
-    import tomllib
+    locked = _locked(folder / LOCK_NAME)
+    if locked is None:
+        return [], []
+    there = {distribution.name for distribution in installed(site_packages(folder))}
+    return sorted(there - locked), sorted(locked - there)
+
+
+def _locked(lock: Path) -> set[str] | None:
+    import tomllib  # and not `lockfiles.pylock`: a start that finds something odd waits for this
 
     try:
-        lock = tomllib.loads((folder / "pylock.toml").read_text(encoding="utf-8"))
-        locked = {str(package["name"]) for package in lock["packages"]}
+        return {str(package["name"]) for package in tomllib.loads(lock.read_text(encoding="utf-8"))["packages"]}
     except (OSError, ValueError, LookupError, TypeError):
-        return [], []
-    infos = site_packages(folder).glob("*.dist-info")
-    there = {re.sub(r"[-_.]+", "-", info.stem.rpartition("-")[0]).lower() for info in infos}
-    return sorted(there - locked), sorted(locked - there)
+        return None
+
+
+def own_files(folder: Path) -> list[RecordLine]:
+    """Return what the manager has put into an environment, by paths from its folder.
+
+    The environment itself says so: another version of the manager has put something else there, and an older one
+    nothing.
+    """
+    return read_lines(folder / OWN_RECORD)
+
+
+def read_lines(record: Path) -> list[RecordLine]:
+    """Return the lines of a RECORD; empty if it is missing or cannot be read."""
+    try:
+        return record_lines(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+
+
+def write_lines(record: Path, lines: Iterable[RecordLine]) -> None:
+    """Write a RECORD in place of what may lie there. Raise `PmError` (`no-space`, `not-writable`)."""
+    write_bytes(record, record_text(lines).encode())
+
+
+def digest_of(content: bytes) -> str:
+    """Return the digest of a content as a RECORD gives it."""
+    import hashlib
+
+    return sha256_text(hashlib.sha256(content).digest())
+
+
+def digest_of_file(path: Path) -> str:
+    """Return the digest of a file as a RECORD gives it. Raise `OSError`."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+    return sha256_text(digest.digest())

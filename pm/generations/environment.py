@@ -1,8 +1,5 @@
 """Build an environment from a lock at its final place, and check that it is what the lock says."""
 
-import base64
-import csv
-import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -13,34 +10,26 @@ from typing import NamedTuple, NoReturn
 
 from lockfiles import Lock
 from lockfiles.graph import requirement_of
+from pm.dist_info import RecordLine
 from pm.generations import uv
-from pm.generations.distributions import site_packages
+from pm.generations.distributions import (
+    LOCK_NAME,
+    OWN_RECORD,
+    InstalledDistribution,
+    digest_of,
+    installed,
+    own_files,
+    read_lines,
+    site_packages,
+    write_lines,
+)
 from pm.generations.file_faults import Fault, collisions, reserved, shadowing
 from pm.host.interpreter import Interpreter
 from pm.index.package_sources import Sources
-from pm.inside import FILE, MODULE, module_source
+from pm.inside import FILE, module_source
 from pm.names import HOST_NAME
 from pm.places import Places
 from pm.system.files import disk_error, write_bytes
-
-__all__ = [
-    "LOCK_NAME",
-    "RECORD_NAME",
-    "EnvironmentCheck",
-    "Fault",
-    "RecordLine",
-    "build_environment",
-    "check_environment",
-    "discard_environment",
-    "own_files",
-    "read_record",
-    "seal",
-    "site_packages",
-]
-
-LOCK_NAME = "pylock.toml"
-RECORD_NAME = f"{MODULE}.RECORD"
-"""Beside the lock: what the manager itself has put into the environment, in the form of a distribution's RECORD."""
 
 
 def build_environment(
@@ -83,9 +72,8 @@ def _put_module(folder: Path) -> None:
     """Write our module for what runs in the environment, by its content: it shares no file with other environments."""
     module, content = site_packages(folder) / FILE, module_source()
     write_bytes(module, content)
-    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-    line = f"{module.relative_to(folder).as_posix()},sha256={digest},{len(content)}\n"
-    write_bytes(folder / RECORD_NAME, line.encode())
+    line = RecordLine(module.relative_to(folder).as_posix(), digest_of(content), len(content))
+    write_lines(folder / OWN_RECORD, [line])
 
 
 def discard_environment(folder: Path) -> None:
@@ -124,15 +112,15 @@ def check_environment(folder: Path, lock: Lock, interpreter: Interpreter) -> Env
     Reads RECORDs and METADATA only; no interpreter is started, because that would run `.pth` files.
     """
     site = site_packages(folder)
-    installed = list(_installed(site))
-    records = {one.name: one.record for one in installed}
+    distributions = list(installed(site))
+    records = {one.name: read_lines(one.record) for one in distributions}
     core = lock.core.partition("==")[0]
     files = {name: {os.path.normpath(line.path): line.digest for line in lines} for name, lines in records.items()}
     drift = (
-        *_compare_names(installed, lock),
+        *_compare_names(distributions, lock),
         *_compare_sizes(site, records),
         *_compare_own(folder),
-        *_compare_needs(installed, lock, interpreter),
+        *_compare_needs(distributions, lock, interpreter),
     )
     clashes = (
         *collisions(files, core),
@@ -142,59 +130,10 @@ def check_environment(folder: Path, lock: Lock, interpreter: Interpreter) -> Env
     return EnvironmentCheck(drift, clashes)
 
 
-class RecordLine(NamedTuple):
-    """One line of a RECORD (binary distribution format)."""
-
-    path: str
-    digest: str
-    """`sha256=…`; empty where the installer gave none."""
-    size: int | None
-
-
-def own_files(folder: Path) -> list[RecordLine]:
-    """Return what the manager has put into an environment, by paths from its folder.
-
-    The environment itself says so: another version of the manager has put something else there, and an older one
-    nothing.
-    """
-    return read_record(folder / RECORD_NAME)
-
-
-class _Distribution(NamedTuple):
-    """One distribution as it lies in the site-packages."""
-
-    name: str
-    version: str
-    info: Path
-    """Its `.dist-info` folder."""
-    record: list[RecordLine]
-
-
-def _installed(site: Path) -> Iterator[_Distribution]:
-    from admission import canonical_name
-
-    for info in sorted(site.glob("*.dist-info")):
-        name, _, version = info.name.removesuffix(".dist-info").rpartition("-")
-        yield _Distribution(canonical_name(name), version, info, read_record(info / "RECORD"))
-
-
-def read_record(path: Path) -> list[RecordLine]:
-    """Return the lines of a RECORD; empty if it is missing or cannot be read."""
-    try:
-        rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
-        return [
-            RecordLine(row[0], row[1], int(row[2]) if row[2] else None)
-            for row in rows
-            if len(row) == 3  # noqa: PLR2004 - path, hash, size
-        ]
-    except (OSError, ValueError, csv.Error):
-        return []
-
-
-def _compare_names(installed: Iterable[_Distribution], lock: Lock) -> Iterator[Fault]:
+def _compare_names(distributions: Iterable[InstalledDistribution], lock: Lock) -> Iterator[Fault]:
     expected = lock.versions()
     present: dict[str, list[str]] = {}
-    for distribution in installed:
+    for distribution in distributions:
         present.setdefault(distribution.name, []).append(distribution.version)
     for name in sorted(expected.keys() | present.keys()):
         wanted, found = expected.get(name), present.get(name, [])
@@ -217,7 +156,9 @@ def _same_version(wanted: str, found: str) -> bool:
         return wanted == found
 
 
-def _compare_needs(installed: Iterable[_Distribution], lock: Lock, interpreter: Interpreter) -> Iterator[Fault]:
+def _compare_needs(
+    distributions: Iterable[InstalledDistribution], lock: Lock, interpreter: Interpreter
+) -> Iterator[Fault]:
     """Compare what each distribution says that it needs with the lock: an index may have said something else."""
     from packaging.specifiers import SpecifierSet
 
@@ -226,12 +167,13 @@ def _compare_needs(installed: Iterable[_Distribution], lock: Lock, interpreter: 
     judge = Judge(interpreter.target)
     pins = {pin.name: pin for pin in lock.pins}
     gates = {lock.core.partition("==")[0], HOST_NAME}
-    for name, version, info, _ in installed:
+    for distribution in distributions:
+        name, version, _ = distribution
         pin = pins.get(name)
         if pin is None:
             continue
         try:
-            metadata = (info / "METADATA").read_bytes()
+            metadata = distribution.metadata.read_bytes()
         except OSError:  # the RECORD names it, so it is said to be missing already
             continue
         read = judge.candidate(metadata, name=name, version=version, artifact=pin.artifact, index="", extras=pin.extras)

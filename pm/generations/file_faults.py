@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from lockfiles import Lock, Pin
+from pm.dist_info import ENDING
 from pm.errors import PmError
 from pm.index.contents import WheelContents, contents_of, counts, top_of
 from pm.inside import FILE, MODULE
@@ -217,7 +218,7 @@ def top_level_names(paths: Iterable[str]) -> set[str]:
     names: set[str] = set()
     for path in paths:
         first, _, rest = path.partition("/")
-        if first.startswith("..") or first.endswith((".dist-info", ".data")) or first == "__pycache__":
+        if first.startswith("..") or first.endswith((ENDING, ".data")) or first == "__pycache__":
             continue
         if rest:
             names.add(first)

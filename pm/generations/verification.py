@@ -1,15 +1,12 @@
 """Compare a generation with what was recorded, byte by byte: every file of its RECORDs, and what no RECORD names."""
 
-import base64
-import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from admission import canonical_name
 from lockfiles import Lock
-from pm.generations.distributions import site_packages
-from pm.generations.environment import check_environment, own_files, read_record
+from pm.generations.distributions import digest_of_file, installed, own_files, read_lines, site_packages
+from pm.generations.environment import check_environment
 from pm.generations.file_faults import Fault
 from pm.generations.records import Member
 from pm.host.interpreter import Interpreter
@@ -19,9 +16,6 @@ from pm.plugins.tree import tree_entries
 
 _OF_THE_ENVIRONMENT = frozenset({"_virtualenv.py", "_virtualenv.pth"})
 """What uv puts beside the distributions of every environment."""
-_CHUNK = 1 << 20
-
-
 Hashes = dict[tuple[int, int], str]
 """Device and inode → digest of the content: environments share most of their files."""
 
@@ -52,22 +46,21 @@ def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:
 
 def _changed(site: Path, hashes: Hashes) -> Iterator[Fault]:
     """Yield the files whose content is not what their distribution's RECORD says."""
-    for info in sorted(site.glob("*.dist-info")):
-        name = canonical_name(info.name.removesuffix(".dist-info").rpartition("-")[0])
-        for line in read_record(info / "RECORD"):
-            algorithm, _, digest = line.digest.partition("=")
+    for distribution in installed(site):
+        for line in read_lines(distribution.record):
             path = site / line.path
             # one with another size is a fault already
             same_size = path.is_file() and line.size in (None, path.stat().st_size)
-            if algorithm == "sha256" and same_size and _known_sha256(path, hashes) != digest:
-                yield Fault("drift", f"{shown(line.path)} of `{name}` was changed", name)
+            if line.has_sha256 and same_size and _known_digest(path, hashes) != line.digest:
+                message = f"{shown(line.path)} of `{distribution.name}` was changed"
+                yield Fault("drift", message, distribution.name)
 
 
-def _known_sha256(path: Path, hashes: Hashes) -> str:
+def _known_digest(path: Path, hashes: Hashes) -> str:
     status = path.stat()
     file = (status.st_dev, status.st_ino)
     if file not in hashes:
-        hashes[file] = _sha256(path)
+        hashes[file] = digest_of_file(path)
     return hashes[file]
 
 
@@ -76,29 +69,21 @@ def _changed_own(folder: Path) -> Iterator[Fault]:
     for line in own_files(folder):
         path = folder / line.path
         # one with another size is a fault already
-        if path.is_file() and path.stat().st_size == line.size and f"sha256={_sha256(path)}" != line.digest:
+        if path.is_file() and path.stat().st_size == line.size and digest_of_file(path) != line.digest:
             yield Fault("drift", f"{shown(line.path)} of the manager was changed")
 
 
 def _foreign(folder: Path, site: Path) -> Iterator[Fault]:
     """Yield the files that nobody brought who may; bytecode is not written there and so counts as well."""
-    ours = {
-        os.path.normpath(site / line.path) for info in site.glob("*.dist-info") for line in read_record(info / "RECORD")
-    } | {os.path.normpath(folder / line.path) for line in own_files(folder)}
+    records = (distribution.record for distribution in installed(site))
+    ours = {os.path.normpath(site / line.path) for record in records for line in read_lines(record)}
+    ours |= {os.path.normpath(folder / line.path) for line in own_files(folder)}
     for directory, folders, files in os.walk(site):
         folders.sort()
         for name in sorted(files):
             path = Path(directory, name)
             if os.path.normpath(path) not in ours and name not in _OF_THE_ENVIRONMENT:
                 yield Fault("drift", f"{shown(str(path.relative_to(site)))} was put there by somebody else")
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
-    return base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from pm.dist_info import ENDING, RECORD, record_lines
 from pm.errors import PmError
 
 _MANAGER = "hermes-pm"
-_RECORDS = "hermes_pm-*.dist-info/RECORD"
+_RECORDS = f"hermes_pm-*{ENDING}/{RECORD}"
 _WHEEL = "hermes_embedded_core-*.whl"
 
 
@@ -36,8 +37,8 @@ def _recorded_wheels() -> Iterator[Path]:
     """
     for entry in sys.path:
         for record in Path(entry).glob(_RECORDS):
-            for line in record.read_text(encoding="utf-8").splitlines():
-                path = Path(entry, line.partition(",")[0])
+            for line in record_lines(record.read_text(encoding="utf-8")):
+                path = Path(entry, line.path)
                 if path.match(_WHEEL):
                     yield path
 
@@ -49,6 +50,6 @@ def spoken_version(wheel: Path) -> str:
 
     name, version, *_ = wheel.name.split("-")
     with ZipFile(wheel) as archive:
-        text = archive.read(f"{name}-{version}.dist-info/extra_metadata/pyproject.toml").decode()
+        text = archive.read(f"{name}-{version}{ENDING}/extra_metadata/pyproject.toml").decode()
     speaks: str = tomllib.loads(text)["tool"]["hermes-pm"]["speaks"]
     return speaks

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from lockfiles import Artifact
+from pm.dist_info import ENDING, is_info
 
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
@@ -30,6 +31,7 @@ _SCRIPTS = f"{_OUTSIDE}/bin"
 _SCHEMES = {"purelib": "", "platlib": "", "scripts": f"{_SCRIPTS}/", "data": f"{_OUTSIDE}/"}
 _OF_ITS_OWN = "headers"
 """Headers go into a folder that is named for the distribution: nobody else writes there."""
+_OF_AN_INFO = f"{ENDING}/"
 _LARGEST_DIRECTORY = 16 * 1024 * 1024
 """Bytes; ten times the largest real ones."""
 _LONGEST_ENTRY_POINTS = 1024 * 1024
@@ -55,7 +57,7 @@ class WheelContents(NamedTuple):
 
 def counts(path: str) -> bool:
     """Say whether a path can collide: metadata is everybody's own, and bytecode is made anew."""
-    return ".dist-info/" not in path and "__pycache__/" not in path
+    return _OF_AN_INFO not in path and "__pycache__/" not in path
 
 
 def top_of(path: str) -> str:
@@ -114,7 +116,7 @@ def _read_archive(archive: "ZipFile", want: Callable[[int, int], None] | None) -
         if target is not None and counts(target):
             (files if target == path else moved)[target] = f"{member.CRC:08x}-{member.file_size}"
     # in the installer's order: what is moved overwrites what lies there, and the scripts that it makes come last
-    scripts = _scripts(archive, members.get(f"{stem}.dist-info/entry_points.txt"), want)
+    scripts = _scripts(archive, members.get(f"{stem}{ENDING}/entry_points.txt"), want)
     return contents_of(files | moved | scripts)
 
 
@@ -134,7 +136,7 @@ def _members(archive: "ZipFile") -> "Iterator[tuple[str, ZipInfo]]":
 def _stem(paths: Iterable[str]) -> str:
     """Return the name and version by which a wheel calls its own folders."""
     folders = {path.partition("/")[0] for path in paths if "/" in path}
-    stems = sorted(folder.removesuffix(".dist-info") for folder in folders if folder.endswith(".dist-info"))
+    stems = sorted(folder.removesuffix(ENDING) for folder in folders if is_info(folder))
     if len(stems) != 1:
         raise _Flawed("it has no folder of metadata" if not stems else "it has several folders of metadata")
     return stems[0]

@@ -6,7 +6,7 @@ import os
 import zipfile
 from typing import IO
 
-from admission import canonical_name
+from pm.dist_info import METADATA, distribution_of, is_info
 
 
 class NoMetadata(ValueError):
@@ -26,6 +26,6 @@ def metadata_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     """Return the member that holds the metadata of the distribution `name`."""
     for member in archive.infolist():
         folder, _, rest = member.filename.partition("/")
-        if rest == "METADATA" and folder.endswith(".dist-info") and canonical_name(folder.partition("-")[0]) == name:
+        if rest == METADATA and is_info(folder) and distribution_of(folder)[0] == name:
             return member
-    raise NoMetadata(f"it has no `METADATA` of `{name}`")
+    raise NoMetadata(f"it has no `{METADATA}` of `{name}`")

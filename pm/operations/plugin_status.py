@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from admission import Reason, Refused, Step, canonical_name
+from admission import Reason, Refused, Step
 from pm.errors import PmError
 from pm.generations.admitted import rows_of
-from pm.generations.distributions import site_packages, stamp
+from pm.generations.distributions import foreign_distributions, stamp
 from pm.generations.pointer import Pointer, read_pointer
 from pm.generations.records import Member, Record
 from pm.operations.receipt_rows import plugin_of
@@ -80,18 +81,15 @@ def _displaced(pointer: Pointer, folder: Path) -> Reason | None:
 
 def _difference(folder: Path, record: Record) -> str:
     """Say which distributions were added to an environment or taken from it, as far as the names of folders tell."""
-    infos = site_packages(folder).glob("*.dist-info")
-    there = {canonical_name(info.stem.rpartition("-")[0]) for info in infos}
-    locked = {pin.name for pin in record.lock.pins}
-    gone, new = _listed(locked - there), _listed(there - locked)
+    new, gone = map(_listed, foreign_distributions(folder))
     said = [f"{gone} taken from" if gone else "", f"{new} added to" if new else ""]
     return (
         f"{' and '.join(filter(None, said)) or 'something was added to or taken from'} generation {record.generation}"
     )
 
 
-def _listed(names: set[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in sorted(names)[:_SHOWN])
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"{shown}{more} {'was' if len(names) == 1 else 'were'}" if names else ""
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from admission import Policy
 from lockfiles import Lock
 from pm import __version__
+from pm.dist_info import distribution_of, is_info
 from pm.generations.records import Member, Record
 from pm.names import canonical_key, leaf
 from pm.plugins.discovery import Found
@@ -89,8 +90,7 @@ def tools() -> dict[str, str]:
 def _versions_beside(module: str, names: Iterable[str]) -> dict[str, str]:
     """Return the versions of distributions by their folders' names: `importlib.metadata` takes 20 ms to import."""
     folders = os.listdir(os.path.dirname(os.path.dirname(module)))  # noqa: PTH120, PTH208 - a dry run pays for each path
-    infos = sorted(folder.removesuffix(".dist-info") for folder in folders if folder.endswith(".dist-info"))
-    versions = dict(info.rpartition("-")[::2] for info in infos)
+    versions = dict(distribution_of(folder) for folder in sorted(folders) if is_info(folder))
     return {name: versions.get(name, "unknown") for name in names}
 
 

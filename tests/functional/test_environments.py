@@ -18,18 +18,10 @@ from fixtures.server import Fault as ServerFault
 from fixtures.server import IndexServer, Offer
 from fixtures.wheels import Distribution, build_wheels
 from lockfiles import Artifact, Edge, Lock, Pin, pylock
+from pm.dist_info import RecordLine
 from pm.errors import PmError
-from pm.generations.environment import (
-    LOCK_NAME,
-    RECORD_NAME,
-    RecordLine,
-    build_environment,
-    check_environment,
-    discard_environment,
-    read_record,
-    seal,
-    site_packages,
-)
+from pm.generations.distributions import LOCK_NAME, OWN_RECORD, read_lines, site_packages
+from pm.generations.environment import build_environment, check_environment, discard_environment, seal
 from pm.generations.file_faults import Fault
 from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter
 from pm.index.folders import place_in_state, sha256_of
@@ -366,7 +358,7 @@ def test_a_record_that_cannot_be_read_is_found(built: Drifted, record: bytes | N
     path.unlink()
     if record is not None:
         path.write_bytes(record)
-    assert (built.check(), read_record(path)) == (
+    assert (built.check(), read_lines(path)) == (
         [drift("demo-leaf", "`demo-leaf` has no RECORD that can be read")],
         [],
     )
@@ -374,7 +366,7 @@ def test_a_record_that_cannot_be_read_is_found(built: Drifted, record: bytes | N
 
 def test_a_record_gives_paths_digests_and_sizes(tmp_path: Path) -> None:
     (tmp_path / "RECORD").write_text('"a,b.py",sha256=x,3\nRECORD,,\nodd line\n')
-    assert read_record(tmp_path / "RECORD") == [RecordLine("a,b.py", "sha256=x", 3), RecordLine("RECORD", "", None)]
+    assert read_lines(tmp_path / "RECORD") == [RecordLine("a,b.py", "sha256=x", 3), RecordLine("RECORD", "", None)]
 
 
 def test_what_is_there_is_compared_with_the_lock_by_name_and_version(built: Drifted) -> None:
@@ -487,7 +479,7 @@ def test_our_module_is_part_of_what_must_be_there(built: Drifted) -> None:
 
 
 def test_an_environment_that_an_older_manager_built_has_no_module_and_is_complete(built: Drifted) -> None:
-    (built.folder / RECORD_NAME).unlink()
+    (built.folder / OWN_RECORD).unlink()
     (built.folder / OURS).unlink()
     assert built.check() == []
 

@@ -39,6 +39,14 @@ def called_attributes(folder: Path) -> set[str]:
     return {node.func.attr for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}
 
 
+def texts_of_code(module: Path) -> set[str]:
+    """Return the texts that a module's code works with, without those that stand there for its readers."""
+    nodes = list(ast.walk(ast.parse(module.read_text("utf-8"))))
+    told = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    texts = {node for node in nodes if isinstance(node, ast.Constant)} - told
+    return {node.value for node in texts if isinstance(node.value, str)}
+
+
 def test_the_core_imports_nothing_of_the_manager() -> None:
     assert imported_names(ROOT / "core") & set(MANAGER) == set()
 
@@ -90,6 +98,14 @@ def test_the_module_of_a_generation_imports_little_and_only_from_the_standard_li
         "sys",
         "typing",
     }
+
+
+def test_one_module_knows_how_the_folder_of_a_distribution_and_its_record_are_called() -> None:
+    name = re.compile(r"\.dist-info|(^|[/.])RECORD$")
+    modules = {str(path.relative_to(ROOT)): path for path in (ROOT / "pm").rglob("*.py")}
+    knowing = {module for module, path in modules.items() if any(map(name.search, texts_of_code(path)))}
+    # the module of a generation stands alone: it runs where nothing else of the manager is
+    assert knowing == {"pm/dist_info.py", "pm/inside/_hermes_pm.py"}
 
 
 def test_the_core_depends_on_one_yaml_library() -> None:
