@@ -3,11 +3,16 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NewType
 
 from pm.errors import PmError
 
 DEFAULT_PROFILE = "default"
+
+GenerationNumber = NewType("GenerationNumber", int)
+"""Of a generation, and so of its record: what the pointer selects and a receipt names."""
+EnvironmentNumber = NewType("EnvironmentNumber", int)
+"""Of an environment, and so of its folder, its lease and its bytecode; several generations can share one."""
 
 
 class Places(NamedTuple):
@@ -63,21 +68,26 @@ class Places(NamedTuple):
         """Where processes of all generations keep their bytecode."""
         return self.state / "pycache"
 
-    def generation(self, number: int) -> Path:
-        """Return the folder of a generation's environment."""
-        return self.generations / str(number)
-
-    def record(self, number: int) -> Path:
+    def record(self, number: GenerationNumber) -> Path:
         """Return the file that says what a generation consists of."""
         return self.generations / f"{number}.json"
 
-    def bytecode(self, number: int) -> Path:
-        """Return where processes of a generation keep their bytecode: never in the generation itself."""
+    def environment(self, number: EnvironmentNumber) -> Path:
+        """Return the folder of an environment."""
+        return self.generations / str(number)
+
+    def bytecode(self, number: EnvironmentNumber) -> Path:
+        """Return where processes in an environment keep their bytecode: never in the environment itself."""
         return self.bytecodes / str(number)
 
     def home_of(self, profile: str) -> Path:
         """Return the home of a profile by its name."""
         return self.root if profile == DEFAULT_PROFILE else self.root / "profiles" / profile.removeprefix("profiles/")
+
+
+def own_environment(number: GenerationNumber) -> EnvironmentNumber:
+    """Return the number of the environment that is built for a generation: the same."""
+    return EnvironmentNumber(number)
 
 
 def profile_name(home: Path) -> str:

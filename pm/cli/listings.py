@@ -140,7 +140,7 @@ def _generation(view: View) -> dict[str, object] | None:
     record = view.record
     if record is None:
         return None
-    path = view.places.generation(record.environment)
+    path = view.places.environment(record.environment)
     return {"number": record.generation, "path": str(path), "lock_digest": record.lock_digest}
 
 

@@ -323,7 +323,7 @@ def _selected_paths(call: Call) -> list[str]:
         record = read_selected(call.places)
         if record is None:
             return []
-        folder = call.places.generation(record.environment)
+        folder = call.places.environment(record.environment)
         paths = [site_packages(folder), call.places.record(record.generation), Path(record.interpreter)]
         paths += paths_of_core(record.core)
     except PmError:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -28,13 +28,13 @@ from pm.generations.fault_reasons import refusal_of, warning_of
 from pm.generations.file_faults import Fault
 from pm.generations.leases import make_leasable
 from pm.generations.pointer import read_pointer
-from pm.generations.records import Member, Record, pointer_to_json, record_to_json
+from pm.generations.records import Member, Record, next_number, pointer_to_json, record_to_json, recorded
 from pm.generations.transaction import Replacement, commit, digest
 from pm.host.core import HostedCore, core_to_json, keep_core
 from pm.host.interpreter import Interpreter
 from pm.index import IndexClient
 from pm.index.package_sources import Sources
-from pm.places import Places
+from pm.places import EnvironmentNumber, GenerationNumber, Places, own_environment
 from pm.receipts.receipt import time_text
 
 
@@ -52,16 +52,16 @@ class Ingredients(NamedTuple):
 class Prepared(NamedTuple):
     """An environment that is complete and checked, and not selected yet."""
 
-    number: int
+    number: GenerationNumber
     """Of the generation to come."""
-    environment: int
-    """Whose folder it is: its own, or that of an earlier generation with the same files."""
+    environment: EnvironmentNumber
+    """Its own, or that of an earlier generation with the same files."""
     lock: Lock
     warnings: tuple[Problem, ...] = ()
 
     @property
     def reused(self) -> bool:
-        return self.number != self.environment
+        return self.environment != own_environment(self.number)
 
 
 class Edits(NamedTuple):
@@ -97,12 +97,13 @@ def prepare(places: Places, lock: Lock, ingredients: Ingredients, selected: Reco
     `PmError` is raised (`build-failed`, `hash-mismatch`, `no-space` …), nothing of it is left.
     """
     number = next_number(places)
-    if selected is not None and _same_files(selected.lock, lock) and places.generation(selected.environment).is_dir():
+    if selected is not None and _same_files(selected.lock, lock) and places.environment(selected.environment).is_dir():
         return Prepared(number, selected.environment, lock)
-    folder = places.generation(number)
+    environment = own_environment(number)
+    folder = places.environment(environment)
     try:
         with room_for(places, lock):
-            _built(places, number, lock, ingredients)
+            _built(places, environment, lock, ingredients)
         check = check_environment(folder, lock, ingredients.interpreter)
         refused = refusal_of(check.clashes, lock)
         if refused is not None:
@@ -113,10 +114,10 @@ def prepare(places: Places, lock: Lock, ingredients: Ingredients, selected: Reco
     except BaseException:
         _withdraw(folder)
         raise
-    return Prepared(number, number, lock, tuple(warning_of(fault) for fault in check.clashes if fault.harmless))
+    return Prepared(number, environment, lock, tuple(warning_of(fault) for fault in check.clashes if fault.harmless))
 
 
-def _built(places: Places, number: int, lock: Lock, ingredients: Ingredients) -> None:
+def _built(places: Places, number: EnvironmentNumber, lock: Lock, ingredients: Ingredients) -> None:
     keep_core(ingredients.hosted, places)
     if ingredients.client is not None:
         ingredients.client.adopt(lock, places.wheels)
@@ -128,7 +129,7 @@ def _built(places: Places, number: int, lock: Lock, ingredients: Ingredients) ->
     except PmError as error:
         if error.code != "build-failed":
             raise
-        there = distributions_of(places, lock, numbers(places))
+        there = distributions_of(places, lock, recorded(places))
         if there is None and ingredients.sources is None:
             _raise_missing(places, lock)
         if there is None:
@@ -157,7 +158,7 @@ def select(
         created_at=time_text(datetime.now(UTC)),
         **contents._asdict(),
     )
-    folder = places.generation(prepared.environment)
+    folder = places.environment(prepared.environment)
     content = pointer_to(places, record)
     try:
         make_leasable(places, prepared.environment)
@@ -174,7 +175,7 @@ def select(
 
 def pointer_to(places: Places, record: Record) -> bytes:
     """Return the content of the pointer that selects a generation."""
-    folder = places.generation(record.environment)
+    folder = places.environment(record.environment)
     pointer = pointer_to_json(record, path=str(folder), stamp=stamp(folder))
     return (json.dumps(pointer, indent=2, sort_keys=True) + "\n").encode()
 
@@ -189,7 +190,7 @@ def _withdraw(folder: Path) -> None:
         discard_environment(folder)
 
 
-def _is_selected(places: Places, environment: int) -> bool:
+def _is_selected(places: Places, environment: EnvironmentNumber) -> bool:
     try:
         pointer = read_pointer(places)
     except PmError:  # nobody can tell, so it stays
@@ -248,20 +249,6 @@ def contents_after(
 def core_value(hosted: HostedCore, interpreter: Interpreter) -> Mapping[str, object]:
     """Return the core as a record keeps it."""
     return core_to_json(hosted, interpreter.target)
-
-
-def next_number(places: Places) -> int:
-    """Return a number that no generation has or had while its record or folder is there."""
-    return max(numbers(places), default=0) + 1
-
-
-def numbers(places: Places) -> Iterator[int]:
-    """Yield the numbers of all generations that left a record or a folder."""
-    names = os.listdir(places.generations) if places.generations.is_dir() else []  # noqa: PTH208 - names are enough
-    for name in names:
-        stem = name.removesuffix(".json")
-        if stem.isdecimal():
-            yield int(stem)
 
 
 def _raise_missing(places: Places, lock: Lock) -> None:

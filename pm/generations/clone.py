@@ -25,7 +25,7 @@ from pm.generations.distributions import (
     write_lines,
 )
 from pm.generations.records import read_record
-from pm.places import Places
+from pm.places import GenerationNumber, Places
 from pm.system.files import write_bytes
 
 
@@ -37,7 +37,7 @@ class Given(NamedTuple):
     lines: tuple[RecordLine, ...]
 
 
-def distributions_of(places: Places, lock: Lock, numbers: Iterable[int]) -> tuple[Given, ...] | None:
+def distributions_of(places: Places, lock: Lock, numbers: Iterable[GenerationNumber]) -> tuple[Given, ...] | None:
     """Return where each pin of a lock lies intact in one of these generations; `None` if one of them does not."""
     donors = list(_donors(places, lock, numbers))
     found = []
@@ -55,12 +55,14 @@ def give(distributions: tuple[Given, ...], folder: Path) -> None:
         _give(given, folder)
 
 
-def _donors(places: Places, lock: Lock, numbers: Iterable[int]) -> Iterator[tuple[Path, Mapping[str, str]]]:
+def _donors(
+    places: Places, lock: Lock, numbers: Iterable[GenerationNumber]
+) -> Iterator[tuple[Path, Mapping[str, str]]]:
     """Yield the environments of this target, the newest first, with the digest of each wheel that they are built of."""
     for number in sorted(set(numbers), reverse=True):
         with suppress(PmError):
             record = read_record(places, number)
-            folder = places.generation(record.environment)
+            folder = places.environment(record.environment)
             if record.lock.target == lock.target and folder.is_dir():
                 yield folder, {pin.name: pin.artifact.sha256 for pin in record.lock.pins}
 

@@ -28,13 +28,13 @@ from pm.host.interpreter import Interpreter
 from pm.index.package_sources import Sources
 from pm.inside import FILE, module_source
 from pm.names import HOST_NAME
-from pm.places import Places
+from pm.places import EnvironmentNumber, Places
 from pm.system.files import disk_error, write_bytes
 
 
 def build_environment(
     places: Places,
-    number: int,
+    number: EnvironmentNumber,
     interpreter: Interpreter,
     lock_text: str,
     *,
@@ -46,7 +46,7 @@ def build_environment(
     Without sources it is built from uv's cache alone, and with `fill` by that and not by uv. Raise `PmError`
     (`build-failed`, `no-space`, `not-writable`); then the folder is gone again.
     """
-    folder = places.generation(number)
+    folder = places.environment(number)
     try:
         places.generations.mkdir(parents=True, exist_ok=True)
         folder.mkdir()  # fails for a number that is taken: what is there belongs to another generation

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pm.places import Places
+from pm.places import EnvironmentNumber, Places
 from pm.system.files import disk_error
 
 _NAME = "generation-"
@@ -23,7 +23,7 @@ _NAME = "generation-"
 _LOWEST_DESCRIPTOR = 10
 
 
-def take_lease(places: Places, environment: int) -> int:
+def take_lease(places: Places, environment: EnvironmentNumber) -> int:
     """Return an inheritable descriptor that leases an environment until it is closed everywhere.
 
     Waits while somebody collects just that environment; whether it is still there afterwards is the caller's question.
@@ -41,7 +41,7 @@ def take_lease(places: Places, environment: int) -> int:
         raise disk_error(error, path) from error
 
 
-def make_leasable(places: Places, environment: int) -> None:
+def make_leasable(places: Places, environment: EnvironmentNumber) -> None:
     """Make the file that leases of an environment lock: later the state may be one that nobody can write.
 
     Raise `PmError` (`not-writable`, `no-space`).
@@ -55,7 +55,7 @@ def make_leasable(places: Places, environment: int) -> None:
 
 
 @contextmanager
-def exclusively(places: Places, environment: int) -> Iterator[bool]:
+def exclusively(places: Places, environment: EnvironmentNumber) -> Iterator[bool]:
     """Say whether nobody leases an environment; if so, nobody can until this ends.
 
     Raise `PmError` (`not-writable`, `no-space`).
@@ -68,7 +68,7 @@ def exclusively(places: Places, environment: int) -> Iterator[bool]:
             os.close(descriptor)
 
 
-def leased(locks: Path) -> tuple[int, ...]:
+def leased(locks: Path) -> tuple[EnvironmentNumber, ...]:
     """Return the numbers of the environments that something runs in, sorted.
 
     Raise `PmError` (`not-writable`).
@@ -102,7 +102,7 @@ def is_held(path: Path) -> bool:
     return False
 
 
-def _exclusive(places: Places, environment: int) -> int | None:
+def _exclusive(places: Places, environment: EnvironmentNumber) -> int | None:
     path = _file(places.locks, environment)
     try:
         places.locks.mkdir(parents=True, exist_ok=True)
@@ -144,13 +144,13 @@ def _is_named(path: Path, descriptor: int) -> bool:
         return False
 
 
-def _file(locks: Path, environment: int) -> Path:
+def _file(locks: Path, environment: EnvironmentNumber) -> Path:
     return locks / f"{_NAME}{environment}"
 
 
-def _numbers(locks: Path) -> Iterator[int]:
+def _numbers(locks: Path) -> Iterator[EnvironmentNumber]:
     names = os.listdir(locks) if locks.is_dir() else []  # noqa: PTH208 - names are enough
     for name in names:
         number = name.removeprefix(_NAME)
         if number != name and number.isdecimal():
-            yield int(number)
+            yield EnvironmentNumber(int(number))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pm.errors import PmError
-from pm.places import Places
+from pm.places import EnvironmentNumber, GenerationNumber, Places
 from pm.system.files import disk_error
 
 
@@ -24,7 +24,7 @@ class AdmittedMember(NamedTuple):
 class Pointer(NamedTuple):
     """The selected generation."""
 
-    generation: int
+    generation: GenerationNumber
     folder: Path
     """Of its environment."""
     core: str
@@ -35,9 +35,9 @@ class Pointer(NamedTuple):
     """Folders of a core that is a project and not installed: they go on the path."""
 
     @property
-    def environment(self) -> int:
-        """The number whose folder holds the environment: the generation's own, or an earlier one's."""
-        return int(self.folder.name)
+    def environment(self) -> EnvironmentNumber:
+        """The generation's own, or an earlier one's."""
+        return EnvironmentNumber(int(self.folder.name))
 
     @property
     def programs(self) -> Path:
@@ -80,7 +80,7 @@ def _pointer(value: Mapping[str, Any], places: Places) -> Pointer:
     folder = places.state / value["path"]
     int(folder.name)
     return Pointer(
-        generation=int(value["generation"]),
+        generation=GenerationNumber(int(value["generation"])),
         folder=folder,
         core=str(value["core"]),
         core_path=tuple(map(str, value.get("core_path", ()))),

@@ -1,6 +1,7 @@
 """What a generation consists of, and which one is selected: `Record` and `Pointer` as values and files."""
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,11 +10,12 @@ from admission import Declaration
 from lockfiles import Lock, sidecar
 from pm.errors import PmError
 from pm.generations.pointer import read_pointer
-from pm.places import Places
+from pm.places import EnvironmentNumber, GenerationNumber, Places
 from pm.plugins.declaration_cache import declaration_from_json, declaration_to_json
 from pm.system.files import disk_error
 
 SCHEMA = 1
+_RECORD = ".json"
 
 
 class Member(NamedTuple):
@@ -39,9 +41,9 @@ class Member(NamedTuple):
 class Record(NamedTuple):
     """Everything about one generation; written once, before the pointer names it."""
 
-    generation: int
-    environment: int
-    """The number whose folder holds the environment: its own, or after `disable` an earlier one's."""
+    generation: GenerationNumber
+    environment: EnvironmentNumber
+    """Its own, or after `disable` an earlier one's."""
     lock: Lock
     lock_digest: str
     fingerprint: str
@@ -62,13 +64,33 @@ class Record(NamedTuple):
     """`pm.python` as it was written; empty where the core's own range chose the interpreter."""
 
 
+def next_number(places: Places) -> GenerationNumber:
+    """Return a number that no generation has or had while its record or its environment is there."""
+    return GenerationNumber(max((*recorded(places), *environments(places)), default=0) + 1)
+
+
+def recorded(places: Places) -> tuple[GenerationNumber, ...]:
+    """Return the numbers of all generations that have a record, sorted."""
+    stems = (name.removesuffix(_RECORD) for name in _names(places) if name.endswith(_RECORD))
+    return tuple(sorted(GenerationNumber(int(stem)) for stem in stems if stem.isdecimal()))
+
+
+def environments(places: Places) -> tuple[EnvironmentNumber, ...]:
+    """Return the numbers of all environments that have a folder, sorted."""
+    return tuple(sorted(EnvironmentNumber(int(name)) for name in _names(places) if name.isdecimal()))
+
+
+def _names(places: Places) -> list[str]:
+    return os.listdir(places.generations) if places.generations.is_dir() else []  # noqa: PTH208 - names are enough
+
+
 def read_selected(places: Places) -> Record | None:
     """Return the selected generation's record; `None` before the first."""
     pointer = read_pointer(places)
     return read_record(places, pointer.generation) if pointer is not None else None
 
 
-def read_record(places: Places, number: int) -> Record:
+def read_record(places: Places, number: GenerationNumber) -> Record:
     """Return a generation's record; raise `PmError` (`drift`) for a missing or damaged one, (`not-writable`)."""
     path = places.record(number)
     try:

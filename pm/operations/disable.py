@@ -1,12 +1,8 @@
 """Disable a plugin: always possible, without resolving, without a network, whatever state it is in."""
 
 from pm.config.edit import Disable
-from pm.generations.build import (
-    Prepared,
-    apply,
-    consents_left,
-    next_number,
-)
+from pm.generations.build import Prepared, apply, consents_left
+from pm.generations.records import next_number
 from pm.operations.leaver import commit_without, disowned, edits_of, fingerprinted, leaver_of
 from pm.operations.run import OperationRun, Result
 from pm.receipts.receipt import Done

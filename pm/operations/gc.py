@@ -9,16 +9,15 @@ from typing import NamedTuple
 from admission import Problem
 from pm.config.profiles import read_selection
 from pm.errors import PmError
-from pm.generations.build import numbers
 from pm.generations.disk_space import size_text
 from pm.generations.environment import discard_environment
 from pm.generations.leases import exclusively, leased
 from pm.generations.pointer import read_pointer
-from pm.generations.records import Record, read_record
+from pm.generations.records import Record, read_record, recorded
 from pm.operations.kept_trees import kept_digests
 from pm.operations.leftovers import GONE
 from pm.operations.run import OperationRun, Result
-from pm.places import Places
+from pm.places import EnvironmentNumber, GenerationNumber, Places
 from pm.receipts.receipt import Done
 from pm.system.files import disk_error, sync_folder
 
@@ -28,8 +27,8 @@ _TREE = re.compile(r"/pm/trees/([0-9a-f]{64})")
 class Needed(NamedTuple):
     """What stays."""
 
-    records: frozenset[int]
-    environments: frozenset[int]
+    records: frozenset[GenerationNumber]
+    environments: frozenset[EnvironmentNumber]
     trees: frozenset[str]
     wheels: frozenset[str]
     """Names of folders below `wheels`."""
@@ -64,7 +63,7 @@ def collect(run: OperationRun) -> Result:
 def _needed(places: Places) -> Needed:
     settings = read_selection(places.root).settings
     pointer = read_pointer(places)
-    known = {number: record for number in set(numbers(places)) if (record := _record(places, number)) is not None}
+    known = {number: record for number in recorded(places) if (record := _record(places, number)) is not None}
     if pointer is not None and pointer.generation not in known:
         read_record(places, pointer.generation)  # says what is wrong: what the selected one needs cannot be told
     newest = sorted(known, reverse=True)[: settings.keep_generations]
@@ -104,7 +103,7 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _record(places: Places, number: int) -> Record | None:
+def _record(places: Places, number: GenerationNumber) -> Record | None:
     """Return a generation's record; `None` for one that is missing or damaged, which nothing can go back to.
 
     One that the disk does not give now may be fine later: `OSError`, and nothing is deleted.
@@ -135,7 +134,7 @@ def _unneeded(places: Places, needed: Needed) -> Iterator[Path]:
     yield from (path for path in _inside(places.wheels) if path.is_dir() and path.name not in needed.wheels)
 
 
-def _is_kept(name: str, kept: Iterable[int]) -> bool:
+def _is_kept(name: str, kept: Iterable[EnvironmentNumber]) -> bool:
     return name.isdecimal() and int(name) in set(kept)
 
 
@@ -153,7 +152,7 @@ def _deleted(places: Places, path: Path) -> bool:
     if path.parent != places.generations or not path.name.isdecimal():
         _remove(path)
         return True
-    number = int(path.name)
+    number = EnvironmentNumber(int(path.name))
     with exclusively(places, number) as alone:
         pointer = read_pointer(places)
         if not alone or (pointer is not None and pointer.environment == number):

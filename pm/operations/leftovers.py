@@ -13,12 +13,11 @@ from pathlib import Path
 
 from pm.config.profiles import CONFIG
 from pm.errors import PmError
-from pm.generations.build import numbers
 from pm.generations.environment import discard_environment
 from pm.generations.leases import exclusively
 from pm.generations.pointer import read_pointer
-from pm.generations.records import read_record
-from pm.places import Places
+from pm.generations.records import environments, read_record, recorded
+from pm.places import EnvironmentNumber, Places, own_environment
 
 GONE = ".gone-"
 """In the name of an environment that is being deleted: a rename comes first, so that none half deleted has a number."""
@@ -71,18 +70,18 @@ def _beside(places: Places) -> Iterator[Path]:
                     yield path
 
 
-def _unrecorded(places: Places) -> list[int]:
+def _unrecorded(places: Places) -> list[EnvironmentNumber]:
     """Return the environments that no generation has; none where that cannot be told.
 
     An environment can outlive the record of its own number: a later generation has it too.
     """
-    known = set(numbers(places))
-    alone = {number for number in known if not places.record(number).exists()}
+    known = recorded(places)
+    alone = set(environments(places)) - set(map(own_environment, known))
     if not alone:
         return []
     try:
         pointer = read_pointer(places)
-        used = {read_record(places, number).environment for number in known - alone}
+        used = {read_record(places, number).environment for number in known}
     except PmError:
         return []
     used |= {pointer.environment} if pointer is not None else set()
@@ -100,12 +99,12 @@ def is_alive(process: int) -> bool:
     return True
 
 
-def _discard(places: Places, number: int) -> None:
+def _discard(places: Places, number: EnvironmentNumber) -> None:
     """Remove an environment without a record, unless something runs in it: then its record was damaged or deleted."""
     with exclusively(places, number) as alone:
         if alone:
             with suppress(OSError):
-                discard_environment(places.generation(number))
+                discard_environment(places.environment(number))
 
 
 def _remove(path: Path) -> None:

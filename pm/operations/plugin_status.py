@@ -55,7 +55,7 @@ def drift_of(places: Places, record: Record | None) -> Reason | None:
     """Return how the selected environment differs from what was selected, as far as one look at its folder tells."""
     if record is None:
         return None
-    folder = places.generation(record.environment)
+    folder = places.environment(record.environment)
     try:
         pointer = read_pointer(places)
         if pointer is None:

@@ -17,11 +17,9 @@ from pm.generations.build import (
     Prepared,
     apply,
     consents_left,
-    next_number,
-    numbers,
     prepare,
 )
-from pm.generations.records import Member, Record, read_record
+from pm.generations.records import Member, Record, next_number, read_record, recorded
 from pm.generations.transaction import Replacement
 from pm.host.core import core_from_json
 from pm.host.interpreter import describe_interpreter
@@ -75,7 +73,7 @@ def _was_here(run: OperationRun, word: str) -> bool:
 
 def _once_here(places: Places) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the keys and profiles of all plugins that records and receipts tell of, as far as these can be read."""
-    for number in set(numbers(places)):
+    for number in recorded(places):
         with suppress(PmError):
             yield from ((member.key, member.profiles) for member in read_record(places, number).members)
     for stored in list_receipts(places.receipts):

@@ -11,7 +11,7 @@ from pm.generations.distributions import site_packages
 from pm.generations.leases import leased
 from pm.generations.records import Member, Record
 from pm.inside import _hermes_pm
-from pm.places import Places
+from pm.places import EnvironmentNumber, Places
 
 
 def restart_reasons(places: Places, before: Record | None, after: Record) -> tuple[str, ...]:
@@ -53,14 +53,14 @@ def running_behind(places: Places, selected: Record) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def _difference(places: Places, number: int, selected: int) -> tuple[str, ...]:
+def _difference(places: Places, number: EnvironmentNumber, selected: EnvironmentNumber) -> tuple[str, ...]:
     """Return what is changed or gone in the selected environment; of one that is gone itself, everything is."""
     try:
-        site = site_packages(places.generation(number))
+        site = site_packages(places.environment(number))
     except PmError:
         return (_hermes_pm.gone(number),)
     try:
-        other = site_packages(places.generation(selected))
+        other = site_packages(places.environment(selected))
         return tuple(map(str, _hermes_pm.changed(str(site), str(other))))
     except (PmError, OSError):  # the selected one is gone: nothing can be started there, which is told as drift
         return ()

@@ -9,9 +9,9 @@ from pm.config.edit import ConfigChange, Disable, Enable, Set
 from pm.config.profiles import Profile, enabled_plugins, read_profiles, read_selection, selecting
 from pm.config.settings import Selection
 from pm.errors import PmError
-from pm.generations.build import Edits, apply, numbers, pointer_to
+from pm.generations.build import Edits, apply, pointer_to
 from pm.generations.inventory import recorded_surroundings, take_inventory
-from pm.generations.records import Member, Record, read_record
+from pm.generations.records import Member, Record, read_record, recorded
 from pm.generations.transaction import Replacement
 from pm.generations.verification import changed_trees, differences
 from pm.host.interpreter import describe_interpreter
@@ -20,12 +20,12 @@ from pm.operations.kept_trees import discard, keep_what_is_lost, kept_tree, note
 from pm.operations.receipt_rows import plugin_of
 from pm.operations.run import OperationRun, Result
 from pm.operations.selected_generation import say_selected, selected_record
-from pm.places import DEFAULT_PROFILE, working_folder
+from pm.places import DEFAULT_PROFILE, GenerationNumber, working_folder
 from pm.plugins.discovery import is_plugin
 from pm.receipts.receipt import Done
 
 
-def roll_back(run: OperationRun, number: int | None, *, agreed: bool) -> Result:
+def roll_back(run: OperationRun, number: GenerationNumber | None, *, agreed: bool) -> Result:
     """Select an earlier generation again, by default the one before; nothing is resolved or built.
 
     Where another profile than this one would change, that must be agreed to. Raise `PmError` (`unknown-generation`,
@@ -59,23 +59,23 @@ def roll_back(run: OperationRun, number: int | None, *, agreed: bool) -> Result:
     return Done("rolled-back", target.lock)
 
 
-def _target(run: OperationRun, record: Record, number: int | None) -> Record:
+def _target(run: OperationRun, record: Record, number: GenerationNumber | None) -> Record:
     places = run.places
-    known = sorted(set(numbers(places)))
+    known = recorded(places)
     if number is None:
-        earlier = [n for n in known if n < record.generation and places.record(n).exists()]
+        earlier = [n for n in known if n < record.generation]
         if not earlier:
             raise PmError("unknown-generation", f"there is no generation before {record.generation}")
         number = earlier[-1]
     if not places.record(number).exists():
-        there = ", ".join(str(n) for n in known if places.record(n).exists())
+        there = ", ".join(map(str, known))
         raise PmError("unknown-generation", f"there is no generation {number}", hint=f"there are {there}")
     return read_record(places, number)
 
 
 def _check(run: OperationRun, target: Record, moved: Sequence[tuple[Member, str | None]]) -> None:
     """Raise if the environment is not what its lock says, or a plugin's files of then are not kept."""
-    folder = run.places.generation(target.environment)
+    folder = run.places.environment(target.environment)
     if not folder.is_dir():
         raise PmError("drift", f"the environment of generation {target.generation} is gone", file=str(folder))
     interpreter = describe_interpreter(Path(target.interpreter), run.places.cache)

@@ -229,12 +229,12 @@ def _stopped(run: OperationRun, signal: str) -> PmError:
 
 
 def _stored(run: OperationRun, result: Result | PmError) -> Receipt:
-    from pm.generations.build import numbers
+    from pm.generations.records import recorded
     from pm.receipts.store import store
 
     receipt = build(run.operation, result, finished_at=datetime.now(UTC))
     try:
-        kept = tuple(numbers(run.places))
+        kept = recorded(run.places)
         store(receipt, run.places.receipts, facts=run.evidence, kept_generations=kept)
     except (PmError, OSError) as error:
         told = error if isinstance(error, PmError) else disk_error(error, run.places.receipts, verb="used")

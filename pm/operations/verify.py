@@ -5,9 +5,8 @@ from pathlib import Path
 
 from admission import Problem, Reason, Step
 from pm.errors import PmError
-from pm.generations.build import numbers
 from pm.generations.file_faults import Fault
-from pm.generations.records import Record, read_record
+from pm.generations.records import Record, read_record, recorded
 from pm.generations.verification import Hashes, changed_trees, differences
 from pm.host.interpreter import describe_interpreter
 from pm.operations.plugin_status import drift_of
@@ -42,10 +41,10 @@ def verify(run: OperationRun) -> Result:
 def _note_others(run: OperationRun, record: Record, hashes: Hashes) -> None:
     """Warn of earlier generations that are not what they were: files that were edited in one are edited in others."""
     judged = {record.environment}
-    for number in sorted(set(numbers(run.places)), reverse=True):
+    for number in reversed(recorded(run.places)):
         with suppress(PmError):  # one without a record or an interpreter cannot be gone back to anyway
             other = read_record(run.places, number)
-            folder = run.places.generation(other.environment)
+            folder = run.places.environment(other.environment)
             if other.environment in judged or not folder.is_dir():
                 continue
             judged.add(other.environment)
@@ -65,7 +64,7 @@ def _reason(fault: Fault, hint: str = "") -> Reason:
 
 def found(run: OperationRun, record: Record, hashes: Hashes | None = None) -> list[Fault]:
     """Return by what the environment is not as it was recorded."""
-    folder = run.places.generation(record.environment)
+    folder = run.places.environment(record.environment)
     with run.phase("verify", "comparing every file"):
         gone = drift_of(run.places, record)
         if not folder.is_dir():

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from admission import Admitted, Notice, Reason, Refused, Step, Undecided
 from lockfiles import Artifact, Edge, Lock, Owner, Pin
 from pm.errors import PmError
+from pm.places import GenerationNumber
 from pm.receipts.build import build
 from pm.receipts.example_refusals import CHAT, CORE, READING, RESOLVING, UNDECIDED, WORLD
 from pm.receipts.receipt import (
@@ -38,6 +39,12 @@ _PLUGIN = Plugin(
     declared_in="pyproject.toml",
     digest=_DIGEST,
 )
+
+
+def _moved(before: int, after: int) -> Transition:
+    return Transition(GenerationNumber(before), GenerationNumber(after), _DIGEST)
+
+
 _INSTALL = Operation(
     name="install",
     id="0a1b2c3d4e",
@@ -47,7 +54,7 @@ _INSTALL = Operation(
     sequence=7,
     plugin=_PLUGIN,
     plugins=(_PLUGIN,),
-    generation=Transition(3, 3, _DIGEST),
+    generation=_moved(3, 3),
     core="hermes-agent==0.19.0",
     target="cpython-3.11.7-linux-x86_64",
     inputs_fingerprint=_DIGEST,
@@ -94,7 +101,7 @@ class _Example(NamedTuple):
 _ADMITTED = _Example(
     _INSTALL._replace(
         before=_BEFORE,
-        generation=Transition(3, 4, _DIGEST, restart_required=True, restart_reasons=("idna 3.10 → 3.11",)),
+        generation=_moved(3, 4)._replace(restart_required=True, restart_reasons=("idna 3.10 → 3.11",)),
         facts=FactsFile("0a1b2c3d4e.facts.json", _DIGEST),
         consents=(Consent("allow-build", "h11"),),
         shadowed=(
@@ -137,20 +144,18 @@ _BY_OUTCOME = {
     "ready": _Example(_DRY, Done("ready")),
     "not-ready": _Example(_DRY, _NOT_ADMITTED),
     "removed": _Example(
-        _on("remove", "plugins", "remove", "ws-chat")._replace(before=_AFTER, generation=Transition(4, 5, _DIGEST)),
+        _on("remove", "plugins", "remove", "ws-chat")._replace(before=_AFTER, generation=_moved(4, 5)),
         Done("removed", _BEFORE),
     ),
     "disabled": _Example(_on("disable", "plugins", "disable", "ws-chat"), Done("disabled")),
     "rolled-back": _Example(
-        _on_the_whole("rollback", "pm", "rollback")._replace(before=_AFTER, generation=Transition(4, 3, _DIGEST)),
+        _on_the_whole("rollback", "pm", "rollback")._replace(before=_AFTER, generation=_moved(4, 3)),
         Done("rolled-back", _BEFORE),
     ),
     "collected": _Example(_on_the_whole("gc", "pm", "gc"), Done("collected")),
     "verified": _Example(_on_the_whole("verify", "pm", "verify"), Done("verified")),
     "drift": _Example(_on_the_whole("verify", "pm", "verify"), _DRIFT),
-    "repaired": _Example(
-        _on_the_whole("repair", "pm", "repair")._replace(generation=Transition(3, 4, _DIGEST)), Done("repaired")
-    ),
+    "repaired": _Example(_on_the_whole("repair", "pm", "repair")._replace(generation=_moved(3, 4)), Done("repaired")),
     "exported": _Example(
         _on_the_whole("bundle", "pm", "bundle", "--output", "offline")._replace(argument="offline"), Done("exported")
     ),

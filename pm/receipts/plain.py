@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from types import UnionType
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pm.redaction import redact
 
@@ -51,8 +51,9 @@ def _hints(kind: type) -> dict[str, object]:
 
 
 def _read(hint: object, value: object, key: str) -> object:
+    hint = getattr(hint, "__supertype__", hint)  # of a `NewType`
     origin, arguments = get_origin(hint), get_args(hint)
-    if origin is UnionType:
+    if origin in (Union, UnionType):
         return None if value is None else _read(arguments[0], value, key)
     if origin is tuple and isinstance(value, list):
         return tuple(_read(arguments[0], item, key) for item in value)

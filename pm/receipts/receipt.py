@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 
 from admission import Notice, Origin, Reason, Step
 from lockfiles import Lock
+from pm.places import GenerationNumber
 from pm.receipts.plain import from_plain, to_plain
 
 __all__ = [
@@ -179,8 +180,8 @@ class ChangesRow(NamedTuple):
 class Transition(NamedTuple):
     """From which generation to which."""
 
-    before: int | None = None
-    after: int | None = None
+    before: GenerationNumber | None = None
+    after: GenerationNumber | None = None
     lock_digest: str = ""
     restart_required: bool = False
     restart_reasons: tuple[str, ...] = ()

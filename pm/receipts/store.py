@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pm.errors import PmError
+from pm.places import GenerationNumber
 from pm.receipts.receipt import FactsFile, InvalidReceipt, Receipt, from_json, receipt_text, time_text
 from pm.system.files import disk_error, write_bytes
 
@@ -34,7 +35,9 @@ class UnknownReceipt(ValueError):
     """No receipt has this id, or several begin so."""
 
 
-def store(receipt: Receipt, directory: Path, *, facts: str = "", kept_generations: Collection[int] = ()) -> Path:
+def store(
+    receipt: Receipt, directory: Path, *, facts: str = "", kept_generations: Collection[GenerationNumber] = ()
+) -> Path:
     """Write a receipt, and the index facts of its verdict beside it; drop what is older than the newest 200.
 
     The receipts that made `kept_generations` stay whatever their age. Raise `PmError` (`no-space`, `not-writable`).
@@ -113,14 +116,14 @@ def find(directory: Path, receipt_id: str) -> Path:
     return found[0].path
 
 
-def _drop_old(directory: Path, kept_generations: Collection[int]) -> None:
+def _drop_old(directory: Path, kept_generations: Collection[GenerationNumber]) -> None:
     for stored in list_receipts(directory)[KEPT:]:
         if not _made_one_of(stored.path, kept_generations):
             stored.path.unlink(missing_ok=True)
             (directory / facts_name(stored.id)).unlink(missing_ok=True)
 
 
-def _made_one_of(path: Path, generations: Collection[int]) -> bool:
+def _made_one_of(path: Path, generations: Collection[GenerationNumber]) -> bool:
     try:
         generation = load(path).generation
     except (InvalidReceipt, PmError):  # damaged, or another process has dropped it

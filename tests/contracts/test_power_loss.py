@@ -190,7 +190,7 @@ def record_faults(places: Places, path: Path) -> Iterator[str]:
     if not isinstance(record, dict):
         yield f"{path.name} is damaged"
         return
-    if not is_complete(places.generation(record["environment"])):
+    if not is_complete(places.environment(record["environment"])):
         yield f"the environment of {path.name} is not complete"
     digests = (member["tree_digest"] for member in record["members"] if member["tree_digest"])
     yield from (f"a tree of {path.name} is damaged" for digest in digests if not is_whole(places, digest))

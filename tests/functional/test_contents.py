@@ -23,7 +23,7 @@ from pm.host.interpreter import Interpreter, default_interpreter, describe_inter
 from pm.index import IndexClient, IndexOptions, Limits, open_index
 from pm.index.folders import place_in_state, sha256_of
 from pm.index.package_sources import Sources, find_sources, index_address
-from pm.places import Places, find_places
+from pm.places import EnvironmentNumber, Places, find_places
 
 _LIMITS = Limits(connect=2, read=2, total=5, transfer=5, attempts=2, pause=0.01, longest_pause=0.1)
 _ENTRY_POINTS = "dist-info/entry_points.txt"
@@ -74,7 +74,9 @@ class Setting(NamedTuple):
             return faults_of(lock, index, interpreter=self.interpreter, places=self.places)
 
     def build(self, lock: Lock) -> Path:
-        return build_environment(self.places, 1, self.interpreter, pylock.dumps(lock), sources=self.sources)
+        return build_environment(
+            self.places, EnvironmentNumber(1), self.interpreter, pylock.dumps(lock), sources=self.sources
+        )
 
 
 @pytest.fixture(scope="session")

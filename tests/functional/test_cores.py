@@ -29,7 +29,7 @@ from pm.host.interpreter import default_interpreter
 from pm.index import IndexClient, IndexOptions, Limits, open_index
 from pm.index.folders import sha256_of
 from pm.index.package_sources import Sources, index_address
-from pm.places import Places
+from pm.places import EnvironmentNumber, Places
 from pm.system.processes import run
 
 _LIMITS = Limits(connect=2, read=2, total=5, attempts=2, pause=0.01, guessing=0)
@@ -402,7 +402,7 @@ def test_the_embedded_core_is_kept_where_its_lock_names_it(places: Places) -> No
     assert hosted.core.pin is not None
     keep_core(hosted, places)
     artifact = hosted.core.pin.artifact
-    kept = (places.generation(7) / artifact.path).resolve()
+    kept = (places.environment(EnvironmentNumber(7)) / artifact.path).resolve()
     assert sha256_of(kept) == artifact.sha256
     kept.write_bytes(b"damaged")
     keep_core(hosted, places)

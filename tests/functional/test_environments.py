@@ -27,9 +27,10 @@ from pm.host.interpreter import Interpreter, default_interpreter, describe_inter
 from pm.index.folders import place_in_state, sha256_of
 from pm.index.package_sources import Sources, index_address
 from pm.inside import module_source
-from pm.places import Places
+from pm.places import EnvironmentNumber, Places
 from pm.system.processes import run
 
+ONE = EnvironmentNumber(1)
 ROOT = Path(__file__).parent.parent.parent
 CORE = Distribution("demo-core", "1.0", files={"agent/__init__.py": "", "utils.py": "ours = True\n"})
 LIBRARY = Distribution("demo-library", "2.0", requires=["demo-leaf>=1"], extras={"fast": ["demo-speed>=1"]})
@@ -56,7 +57,9 @@ class Workshop(NamedTuple):
         return Lock(tuple(sorted(map(self.pin, distributions))), core="demo-core==1.0")
 
     def build(self, lock: Lock, number: int = 1) -> Path:
-        return build_environment(self.places, number, self.interpreter, pylock.dumps(lock), sources=None)
+        return build_environment(
+            self.places, EnvironmentNumber(number), self.interpreter, pylock.dumps(lock), sources=None
+        )
 
     def refused(self, lock: Lock, number: int = 1) -> PmError:
         with pytest.raises(PmError) as caught:
@@ -106,7 +109,7 @@ def test_a_lock_by_path_is_built_without_any_source(workshop: Workshop) -> None:
         pylock.dumps(lock),
     )
     assert (folder, sorted(path.name for path in site_packages(folder).glob("*.dist-info"))) == (
-        workshop.places.generation(1),
+        workshop.places.environment(ONE),
         ["demo_core-1.0.dist-info", "demo_leaf-1.5.dist-info", "demo_library-2.0.dist-info"],
     )
 
@@ -158,7 +161,7 @@ def test_from_an_index_once_and_then_from_the_cache_alone(workshop: Workshop, tm
         lock = offered(server)
         sources = Sources(indexes=(index_address(server.url),))
         before = workshop.refused(lock)
-        first = build_environment(workshop.places, 1, workshop.interpreter, pylock.dumps(lock), sources=sources)
+        first = build_environment(workshop.places, ONE, workshop.interpreter, pylock.dumps(lock), sources=sources)
     second = workshop.build(lock, number=2)
     assert (before.code, workshop.check(first, lock), workshop.check(second, lock), workshop.generations) == (
         "build-failed",

@@ -14,7 +14,7 @@ import pytest
 
 from fixtures.homes import HERMES, Answer, Home, new_home, snapshot, write_plugin
 from pm.generations.leases import exclusively, leased
-from pm.places import Places
+from pm.places import EnvironmentNumber, Places
 
 PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
 PRINT_WORDS = "import json, sys; print(json.dumps(sys.argv[1:]))"
@@ -229,7 +229,7 @@ def started(home: Home, code: str) -> tuple[subprocess.Popen[str], str]:
 
 
 def is_free(home: Home) -> bool:
-    with exclusively(places(home), 1) as free:
+    with exclusively(places(home), EnvironmentNumber(1)) as free:
         return free
 
 
@@ -288,7 +288,7 @@ def test_a_generation_that_is_selected_meanwhile_is_taken(own: Home) -> None:
     assert own.install(own.plugin("ash", "demo-colors>=1")).gist == "0 admitted"
     second = (own.state / "pointer.json").read_bytes()
     (own.state / "pointer.json").write_bytes(first)
-    with exclusively(places(own), 1) as free:
+    with exclusively(places(own), EnvironmentNumber(1)) as free:
         process = own.start("run", "--", "sh", "-c", "echo $HERMES_PM_GENERATION $VIRTUAL_ENV")
         wait_until_blocked(process)
         (own.state / "pointer.json").write_bytes(second)
@@ -297,7 +297,7 @@ def test_a_generation_that_is_selected_meanwhile_is_taken(own: Home) -> None:
 
 
 def test_a_lock_file_that_is_removed_meanwhile_is_made_again(shared: Home) -> None:
-    with exclusively(places(shared), 1) as free:
+    with exclusively(places(shared), EnvironmentNumber(1)) as free:
         process = shared.start("run", "--", "sh", "-c", "echo up; exec sleep 60")
         wait_until_blocked(process)
         (shared.state / "locks" / "generation-1").unlink()

@@ -23,7 +23,7 @@ from pm.generations.transaction import recover
 from pm.index import FRESH, Limits
 from pm.index import package_sources as sources
 from pm.launch.exec import launched_environment
-from pm.places import Places, find_places
+from pm.places import GenerationNumber, Places, find_places
 from pm.plugins.discovery import PROJECT_SWITCH
 from pm.system import processes
 from scripts.command_pages import VARIABLES, documents, write
@@ -71,7 +71,7 @@ def test_the_page_names_every_variable_that_started_programs_get() -> None:
 
 
 def test_the_page_names_every_variable_that_a_launched_command_gets(tmp_path: Path) -> None:
-    pointer = Pointer(7, tmp_path / "pm" / "generations" / "7", "core==1", (), "")
+    pointer = Pointer(GenerationNumber(7), tmp_path / "pm" / "generations" / "7", "core==1", (), "")
     given = launched_environment(Places(tmp_path, tmp_path), pointer, {}, safe=True)
     assert {name for name in given if f"`{name}`" not in page("command-line.md")} == set()
 
@@ -195,8 +195,8 @@ def test_the_schema_of_a_record_has_the_fields_of_the_value() -> None:
 def test_what_a_pointer_says_is_what_its_record_says(home: Home) -> None:
     places = find_places(str(home.path), {})
     pointer = json.loads(places.pointer.read_bytes())
-    record = read_record(places, 4)
-    assert (pointer["generation"], pointer["path"]) == (record.generation, str(places.generation(record.environment)))
+    record = read_record(places, GenerationNumber(4))
+    assert (pointer["generation"], pointer["path"]) == (record.generation, str(places.environment(record.environment)))
     assert (pointer["lock_digest"], pointer["fingerprint"]) == (record.lock_digest, record.fingerprint)
     assert (record.environment, record.operation) == (3, "disable")
 

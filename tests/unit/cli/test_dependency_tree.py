@@ -14,6 +14,7 @@ from lockfiles import Artifact, Edge, Lock, Pin
 from pm.cli.dependency_tree import UnknownPackage, tree_text, tree_to_json, why_text, why_to_json
 from pm.generations.records import Member, Record
 from pm.host.core import HostedCore, core_to_json
+from pm.places import EnvironmentNumber, GenerationNumber
 
 CORE = Owner("core", "hermes-agent")
 EXTRA = Owner("core-extra", "honcho")
@@ -41,8 +42,8 @@ def member(key: str, version: str, *texts: str) -> Member:
 
 def record(lock: Lock, members: tuple[Member, ...], core: Core) -> Record:
     return Record(
-        generation=3,
-        environment=3,
+        generation=GenerationNumber(3),
+        environment=EnvironmentNumber(3),
         lock=lock,
         lock_digest="sha256:1",
         fingerprint="sha256:2",

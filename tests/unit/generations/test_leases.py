@@ -10,7 +10,7 @@ import pytest
 
 from pm.errors import PmError
 from pm.generations.leases import exclusively, is_held, leased, take_lease
-from pm.places import Places
+from pm.places import EnvironmentNumber, Places
 
 
 @pytest.fixture
@@ -19,16 +19,16 @@ def places(tmp_path: Path) -> Places:
 
 
 def test_a_lease_keeps_out_whoever_wants_an_environment_alone(places: Places) -> None:
-    lease = take_lease(places, 4)
-    with exclusively(places, 4) as free, exclusively(places, 5) as other:
+    lease = take_lease(places, EnvironmentNumber(4))
+    with exclusively(places, EnvironmentNumber(4)) as free, exclusively(places, EnvironmentNumber(5)) as other:
         assert (free, other) == (False, True)
     os.close(lease)
-    with exclusively(places, 4) as free:
+    with exclusively(places, EnvironmentNumber(4)) as free:
         assert free
 
 
 def test_several_leases_of_one_environment_are_possible(places: Places) -> None:
-    one, other = take_lease(places, 4), take_lease(places, 4)
+    one, other = take_lease(places, EnvironmentNumber(4)), take_lease(places, EnvironmentNumber(4))
     os.close(one)
     assert leased(places.locks) == (4,)
     os.close(other)
@@ -36,7 +36,7 @@ def test_several_leases_of_one_environment_are_possible(places: Places) -> None:
 
 
 def test_a_lease_can_be_inherited_and_is_held_by_the_child(places: Places) -> None:
-    lease = take_lease(places, 4)
+    lease = take_lease(places, EnvironmentNumber(4))
     child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=[lease])
     os.close(lease)
     held = leased(places.locks)
@@ -45,13 +45,13 @@ def test_a_lease_can_be_inherited_and_is_held_by_the_child(places: Places) -> No
 
 
 def test_a_descriptor_of_a_lease_passes_through_exec_and_is_none_that_scripts_use(places: Places) -> None:
-    lease = take_lease(places, 4)
+    lease = take_lease(places, EnvironmentNumber(4))
     assert (os.get_inheritable(lease), lease >= 10) == (True, True)
     os.close(lease)
 
 
 def test_all_leased_environments_are_listed_in_order(places: Places) -> None:
-    leases = [take_lease(places, number) for number in (10, 9, 2)]
+    leases = [take_lease(places, EnvironmentNumber(number)) for number in (10, 9, 2)]
     (places.locks / "generation-x").write_text("")
     (places.locks / "install.lock").write_text("")
     assert leased(places.locks) == (2, 9, 10)
@@ -68,15 +68,15 @@ def test_a_file_that_is_not_there_is_held_by_nobody(places: Places) -> None:
 
 
 def test_the_lock_file_may_be_removed_by_whoever_holds_it_alone(places: Places) -> None:
-    with exclusively(places, 4) as free:
+    with exclusively(places, EnvironmentNumber(4)) as free:
         (places.locks / "generation-4").unlink()
-    lease = take_lease(places, 4)
+    lease = take_lease(places, EnvironmentNumber(4))
     assert (free, leased(places.locks)) == (True, (4,))
     os.close(lease)
 
 
 def test_a_failure_under_the_lock_ends_it(places: Places) -> None:
-    with pytest.raises(FileNotFoundError), exclusively(places, 4):
+    with pytest.raises(FileNotFoundError), exclusively(places, EnvironmentNumber(4)):
         (places.locks / "generation-5").unlink()
     assert not is_held(places.locks / "generation-4")
 
@@ -85,5 +85,5 @@ def test_a_place_that_cannot_be_written_says_so(places: Places) -> None:
     places.state.mkdir()
     places.locks.write_text("a file")
     with pytest.raises(PmError) as raised:
-        take_lease(places, 4)
+        take_lease(places, EnvironmentNumber(4))
     assert (raised.value.code, raised.value.file) == ("not-writable", str(places.locks))

@@ -10,7 +10,7 @@ import pytest
 
 from pm.errors import PmError
 from pm.generations.pointer import AdmittedMember, Pointer, read_pointer, selected
-from pm.places import Places
+from pm.places import GenerationNumber, Places
 
 VALUE: dict[str, Any] = {
     "schema": 1,
@@ -48,7 +48,7 @@ def write(places: Places, **changes: object) -> None:
 def test_a_pointer_says_what_a_start_needs(places: Places) -> None:
     write(places)
     assert read_pointer(places) == Pointer(
-        generation=5,
+        generation=GenerationNumber(5),
         folder=places.state / "generations" / "3",
         core="hermes-embedded-core==0.1.0",
         admitted=(AdmittedMember("memory/ash", ("default", "work"), "/home/plugins/ash", "sha256:2"),),

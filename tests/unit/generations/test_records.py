@@ -22,7 +22,7 @@ from pm.generations.records import (
     read_selected,
     record_to_json,
 )
-from pm.places import Places
+from pm.places import EnvironmentNumber, GenerationNumber, Places
 from pm.system.files import write_bytes, write_json
 
 OWNER = Owner("plugin", "memory/mem0")
@@ -49,9 +49,10 @@ MEMBER = Member(
     tree_digest="sha256:2",
     enabled_since="2026-01-01T00:00:00Z",
 )
+SEVEN, SIX = GenerationNumber(7), EnvironmentNumber(6)
 RECORD = Record(
-    generation=7,
-    environment=6,
+    generation=SEVEN,
+    environment=SIX,
     lock=Lock(
         pins=(
             Pin(
@@ -92,7 +93,7 @@ def places(tmp_path: Path) -> Places:
 def select(places: Places, record: Record) -> dict[str, Any]:
     """Write a record and the pointer to it; return the pointer."""
     write_json(places.record(record.generation), record_to_json(record))
-    pointer = pointer_to_json(record, path=str(places.generation(record.environment)), stamp="1:2")
+    pointer = pointer_to_json(record, path=str(places.environment(record.environment)), stamp="1:2")
     write_json(places.pointer, pointer)
     return pointer
 
@@ -108,7 +109,7 @@ def drift(call: Callable[[], object]) -> tuple[str, str, str, str]:
 
 def test_a_record_survives_its_file(places: Places) -> None:
     select(places, RECORD)
-    assert (read_record(places, 7), read_selected(places)) == (RECORD, RECORD)
+    assert (read_record(places, SEVEN), read_selected(places)) == (RECORD, RECORD)
 
 
 def test_a_home_that_was_moved_has_its_plugins_where_it_is_now(places: Places) -> None:
@@ -116,7 +117,7 @@ def test_a_home_that_was_moved_has_its_plugins_where_it_is_now(places: Places) -
     elsewhere = MEMBER._replace(root="/home/profiles/work/plugins/mem0", profiles=("work",))
     project = MEMBER._replace(source="project", root="/home/project/.hermes/plugins/mem0")
     select(places, RECORD._replace(members=(MEMBER, elsewhere, project), selections=homes))
-    assert [member.root for member in read_record(places, 7).members] == [
+    assert [member.root for member in read_record(places, SEVEN).members] == [
         f"{places.root}/plugins/mem0",
         f"{places.root}/profiles/work/plugins/mem0",
         "/home/project/.hermes/plugins/mem0",
@@ -142,7 +143,7 @@ def test_the_pointer_is_the_published_part_of_the_record(places: Places) -> None
         {
             "schema": 1,
             "generation": 7,
-            "path": str(places.generation(6)),
+            "path": str(places.environment(SIX)),
             "lock_digest": "sha256:3",
             "fingerprint": "sha256:4",
             "core": "hermes-agent==0.19.0",
@@ -159,15 +160,15 @@ def test_a_record_of_a_plugin_that_declares_nothing_survives_too(places: Places)
         members=(Member(Declaration("a", "a", declared=False), "user", "/a", (), ""),), lock=Lock(())
     )
     select(places, bare)
-    assert read_record(places, 7) == bare
+    assert read_record(places, SEVEN) == bare
 
 
 def test_a_field_that_a_newer_manager_adds_is_passed_over(places: Places) -> None:
     select(places, RECORD)
-    value = json.loads(places.record(7).read_text())
+    value = json.loads(places.record(SEVEN).read_text())
     value["members"][0]["novelty"] = 1
-    write_json(places.record(7), value | {"novelty": 1})
-    assert read_record(places, 7) == RECORD
+    write_json(places.record(SEVEN), value | {"novelty": 1})
+    assert read_record(places, SEVEN) == RECORD
 
 
 # --- damage -----------------------------------------------------------------------------------------------------------
@@ -184,11 +185,11 @@ def test_a_damaged_pointer_is_drift(places: Places, content: bytes) -> None:
 
 def test_a_pointer_to_a_record_that_is_gone_is_drift(places: Places) -> None:
     select(places, RECORD)
-    places.record(7).unlink()
+    places.record(SEVEN).unlink()
     assert drift(lambda: read_selected(places))[:3] == (
         "drift",
         "the record of generation 7 cannot be read",
-        str(places.record(7)),
+        str(places.record(SEVEN)),
     )
 
 
@@ -210,20 +211,35 @@ def test_a_pointer_to_a_record_that_is_gone_is_drift(places: Places) -> None:
 )
 def test_a_record_with_a_damaged_field_is_drift(places: Places, field: str, value: object) -> None:
     select(places, RECORD)
-    damaged = json.loads(places.record(7).read_text()) | {field: value}
-    write_json(places.record(7), damaged)
-    assert drift(lambda: read_record(places, 7))[:2] == ("drift", "the record of generation 7 cannot be read")
+    damaged = json.loads(places.record(SEVEN).read_text()) | {field: value}
+    write_json(places.record(SEVEN), damaged)
+    assert drift(lambda: read_record(places, SEVEN))[:2] == ("drift", "the record of generation 7 cannot be read")
 
 
 @pytest.mark.parametrize("field", sorted({*Record._fields, "schema"}))
 def test_a_record_without_one_of_its_fields_is_drift(places: Places, field: str) -> None:
     value = record_to_json(RECORD)
     del value[field]
-    write_json(places.record(7), value)
-    assert drift(lambda: read_record(places, 7))[0] == "drift"
+    write_json(places.record(SEVEN), value)
+    assert drift(lambda: read_record(places, SEVEN))[0] == "drift"
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"null", b"[1]", b'"text"'])
 def test_a_file_that_is_no_record_is_drift(places: Places, content: bytes) -> None:
-    write_bytes(places.record(7), content)
-    assert drift(lambda: read_record(places, 7))[0] == "drift"
+    write_bytes(places.record(SEVEN), content)
+    assert drift(lambda: read_record(places, SEVEN))[0] == "drift"
+
+
+def test_the_types_tell_the_number_of_a_generation_from_that_of_an_environment(places: Places) -> None:
+    # `mypy` says so where one of these comments is not needed
+    mistaken = (
+        places.environment(SEVEN),  # type: ignore[arg-type]  # a generation has no folder
+        places.bytecode(SEVEN),  # type: ignore[arg-type]  # and no bytecode
+        places.record(SIX),  # type: ignore[arg-type]  # an environment has no record
+    )
+    right = (
+        places.environment(EnvironmentNumber(SEVEN)),
+        places.bytecode(EnvironmentNumber(SEVEN)),
+        places.record(GenerationNumber(SIX)),
+    )
+    assert mistaken == right

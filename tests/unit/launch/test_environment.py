@@ -11,12 +11,12 @@ import pytest
 from pm.generations.pointer import Pointer
 from pm.launch.admitted import _PROJECT_SWITCH
 from pm.launch.exec import launched_environment
-from pm.places import Places
+from pm.places import GenerationNumber, Places
 from pm.plugins.discovery import PROJECT_SWITCH
 
 PLACES = Places(Path("/home/.hermes/profiles/work"), Path("/home/.hermes"))
 # a generation that `disable` made: a record of its own on the environment of an earlier one
-POINTER = Pointer(5, Path("/home/.hermes/pm/generations/3"), "hermes-embedded-core==0.1.0", (), "")
+POINTER = Pointer(GenerationNumber(5), Path("/home/.hermes/pm/generations/3"), "hermes-embedded-core==0.1.0", (), "")
 SET = {
     "HERMES_DISABLE_LAZY_INSTALLS": "1",
     "HERMES_HOME": "/home/.hermes/profiles/work",

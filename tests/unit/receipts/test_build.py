@@ -23,11 +23,13 @@ from admission import (
 )
 from lockfiles import Artifact, Lock, Owner, Pin
 from pm.errors import PmError
+from pm.places import GenerationNumber
 from pm.receipts import receipt as rows
 from pm.receipts.build import build, noted
 from pm.receipts.codes import CODES, OUTCOMES, code_of, exit_status
 from pm.receipts.receipt import Done, Operation, Receipt, begin, from_json, to_json
 
+THREE, FOUR = GenerationNumber(3), GenerationNumber(4)
 STARTED = datetime(2026, 1, 31, 10, 15, 30, 123456, UTC)
 FINISHED = STARTED + timedelta(seconds=1.5)
 CHAT = Owner("plugin", "ws-chat")
@@ -203,7 +205,7 @@ def test_a_failure_keeps_its_place_and_its_hint() -> None:
 
 
 def test_only_a_restart_under_strict_is_a_status_of_its_own() -> None:
-    waiting = INSTALL._replace(generation=rows.Transition(3, 4, restart_required=True))
+    waiting = INSTALL._replace(generation=rows.Transition(THREE, FOUR, restart_required=True))
     assert built(Done("ready"), waiting).exit_status == 0
     assert built(Done("ready"), waiting._replace(strict=True)).exit_status == 5
     assert built(Done("ready"), INSTALL._replace(strict=True)).exit_status == 0
@@ -300,7 +302,7 @@ def test_a_note_of_a_declaration_becomes_a_warning_with_its_place() -> None:
                 "name": "rollback",
                 "plugin": None,
                 "argument": "",
-                "generation": rows.Transition(4, 3, restart_required=True),
+                "generation": rows.Transition(FOUR, THREE, restart_required=True),
             },
             Done("rolled-back"),
             "Hermes went back to generation 3; a Hermes that runs must be restarted",

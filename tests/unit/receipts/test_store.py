@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from pm.errors import PmError
+from pm.places import GenerationNumber
 from pm.receipts.build import build
 from pm.receipts.receipt import Done, InvalidReceipt, Operation, Receipt, Transition, receipt_text, to_json
 from pm.receipts.store import KEPT, Stored, UnknownReceipt, facts_name, find, list_receipts, load, store
 
+ONE, TWO = GenerationNumber(1), GenerationNumber(2)
 FIRST = datetime(2026, 1, 31, 10, 15, 30, 123000, UTC)
 
 
@@ -68,11 +70,11 @@ def test_what_is_older_than_the_newest_two_hundred_goes_with_its_facts(tmp_path:
 
 
 def test_the_receipt_of_a_kept_generation_stays(tmp_path: Path) -> None:
-    made = [Transition(None, 1), Transition(1, 2), Transition(2, 2)]
+    made = [Transition(None, ONE), Transition(ONE, TWO), Transition(TWO, TWO)]
     for number, generation in enumerate(made):
         store(receipt(number, generation=generation), tmp_path, facts="{}")
     for number in range(3, KEPT + 3):
-        store(receipt(number), tmp_path, kept_generations={2})
+        store(receipt(number), tmp_path, kept_generations={TWO})
     assert [stored.id for stored in list_receipts(tmp_path)][KEPT:] == [receipt(1).id]
     assert (tmp_path / facts_name(receipt(1).id)).read_text() == "{}"
 
@@ -81,7 +83,7 @@ def test_a_broken_receipt_that_is_too_old_goes(tmp_path: Path) -> None:
     broken = store(receipt(0), tmp_path)
     broken.write_text("{")
     for number in range(1, KEPT + 1):
-        store(receipt(number), tmp_path, kept_generations={1})
+        store(receipt(number), tmp_path, kept_generations={ONE})
     assert not broken.exists()
 
 
