@@ -6,10 +6,11 @@ from pathlib import Path
 
 from lockfiles import Lock
 from pm.generations.distributions import digest_of_file, installed, own_files, read_lines, site_packages
+from pm.generations.drift import Drift
 from pm.generations.environment import check_environment
 from pm.generations.file_faults import Fault
-from pm.generations.records import Member
-from pm.host.interpreter import Interpreter
+from pm.generations.records import Member, Record
+from pm.host.interpreter import Interpreter, describe_interpreter
 from pm.names import shown
 from pm.places import Places
 from pm.plugins.tree import tree_entries
@@ -29,6 +30,21 @@ def differences(folder: Path, lock: Lock, interpreter: Interpreter, hashes: Hash
     cheap = check_environment(folder, lock, interpreter).drift
     thorough = (*_changed(site, {} if hashes is None else hashes), *_changed_own(folder), *_foreign(folder, site))
     return [*cheap, *sorted(thorough)]
+
+
+def differences_of_selected(
+    places: Places, record: Record, drift: Drift | None, hashes: Hashes | None = None
+) -> list[Fault]:
+    """Return by what the selected environment is not what was recorded: its files, or where these agree, its drift.
+
+    Where no file can be compared, it is the drift alone.
+    """
+    seen = [Fault("drift", drift.message)] if drift is not None else []
+    interpreter = Path(record.interpreter)
+    if drift is not None and (drift.kind in ("gone", "incomplete") or not interpreter.exists()):
+        return seen
+    described = describe_interpreter(interpreter, places.cache)
+    return differences(places.environment(record.environment), record.lock, described, hashes) or seen
 
 
 def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from pm.errors import PmError
-from pm.generations.distributions import foreign_distributions, site_packages, stamp
+from pm.generations.distributions import site_packages
+from pm.generations.drift import Drift, drift_of
 from pm.generations.leases import is_held, take_lease
 from pm.generations.pointer import Pointer, selected
 from pm.launch.admitted import Unadmitted, unadmitted
@@ -65,7 +66,7 @@ def launch(
     command or it cannot be executed. Raise `PmError` (`no-generation`, `not-admitted`, `drift`, `not-writable`,
     `no-space`).
     """
-    _start(command, _Scene(places, _lease(places), environ, tell), safe=safe)
+    _start(command, _Scene(places, *_lease(places), environ, tell), safe=safe)
 
 
 def hand_over(
@@ -75,7 +76,7 @@ def hand_over(
 
     Raise `PmError` as `launch` does, and (`unknown-plugin`) if the core has no such command.
     """
-    pointer = _lease(places)
+    pointer, drift = _lease(places)
     program = pointer.programs / "hermes"
     asked = " ".join(("hermes", *words[:1]))
     if not program.exists():
@@ -85,7 +86,7 @@ def hand_over(
         text = f"`{asked}` is no command of the manager, and the generation's own `hermes` is the manager again"
         raise PmError("drift", text, file=str(program), hint="`hermes pm repair` builds the generation again")
     # by its path: the next `hermes` on PATH is the manager
-    _start([str(program), *words], _Scene(places, pointer, environ, tell), safe=False)
+    _start([str(program), *words], _Scene(places, pointer, drift, environ, tell), safe=False)
 
 
 def launched_environment(
@@ -141,13 +142,14 @@ class _Scene(NamedTuple):
 
     places: Places
     pointer: Pointer
+    drift: Drift | None
     environ: Mapping[str, str]
     tell: Callable[[str], None]
 
 
 def _start(command: Sequence[str], context: _Scene, *, safe: bool) -> NoReturn:
-    places, pointer, environ, tell = context
-    for line in _oddities(places, pointer):
+    places, pointer, drift, environ, tell = context
+    for line in _oddities(places, drift):
         tell(line)
     found = Unadmitted() if safe else unadmitted(places, pointer, environ)
     for line in _without_plugins(pointer) if safe else _not_admitted(found):
@@ -158,59 +160,35 @@ def _start(command: Sequence[str], context: _Scene, *, safe: bool) -> NoReturn:
 # -- which generation
 
 
-def _lease(places: Places) -> Pointer:
-    """Return the selected generation with a lease on it, which the descriptor that stays open holds.
+def _lease(places: Places) -> tuple[Pointer, Drift | None]:
+    """Return the selected generation with a lease on it, which the descriptor that stays open holds, and its drift.
 
-    Between reading the pointer and getting the lease another generation can be selected and this one collected.
+    Between reading the pointer and getting the lease another generation can be selected and this one collected. Raise
+    `PmError` (`drift`) where nothing can be started.
     """
     pointer = selected(places)
     while True:
         descriptor = take_lease(places, pointer.environment)
         now = selected(places)
         if now.folder == pointer.folder:
-            _stands(now)
-            return now
+            drift = drift_of(places, now)
+            if drift is not None and not drift.runs:
+                raise PmError("drift", drift.message, file=str(drift.place), hint=drift.hint)
+            return now, drift
         os.close(descriptor)
         pointer = now
-
-
-def _stands(pointer: Pointer) -> None:
-    if not pointer.folder.is_dir():
-        text = f"the environment of generation {pointer.generation} is gone"
-        raise PmError("drift", text, file=str(pointer.folder), hint="`hermes pm repair` builds it again")
-    if not (pointer.programs / "python").exists():
-        # another `python` of the PATH would run instead, without anything that was admitted
-        text = f"the interpreter that generation {pointer.generation} was built with is gone"
-        raise PmError("drift", text, file=str(pointer.programs / "python"), hint="`hermes pm init` builds it again")
 
 
 # -- what is odd about it
 
 
-def _oddities(places: Places, pointer: Pointer) -> Iterator[str]:
+def _oddities(places: Places, drift: Drift | None) -> Iterator[str]:
     """Yield what an operator should know of the generation before the command runs."""
-    if stamp(pointer.folder) != pointer.site_packages_stamp:
-        yield f"{_difference(pointer)} since it was built; `hermes pm repair` builds it again"
+    if drift is not None:
+        yield f"{drift.message}{' since it was built' if drift.kind == 'changed' else ''}; {drift.hint}"
     # an operation that is under way has a journal too, and holds the install lock
     if places.journal.exists() and not is_held(places.locks / "install.lock"):
         yield "an operation was interrupted; the next one that changes something mends what it left"
-
-
-def _difference(pointer: Pointer) -> str:
-    """Say which distributions somebody has added or taken, as far as the names of folders tell."""
-    new, gone = foreign_distributions(pointer.folder)
-    said = [f"{_listed(names)} {what}" for names, what in ((new, "added to"), (gone, "taken from")) if names]
-    if not said:
-        return f"something was added to generation {pointer.generation} or taken from it"
-    return f"{' and '.join(said)} generation {pointer.generation}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(f"`{name}`" for name in names[:_SHOWN]) + more + (" was" if len(names) == 1 else " were")
-
-
-_SHOWN = 5
 
 
 def _not_admitted(found: Unadmitted) -> Iterator[str]:

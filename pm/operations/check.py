@@ -13,7 +13,7 @@ from pm.generations.admitted import is_admitted
 from pm.generations.records import Member, Record
 from pm.operations.candidate import announced_source
 from pm.operations.plugin_lookup import find_plugin
-from pm.operations.plugin_status import again, announced, drift_of, is_running
+from pm.operations.plugin_status import again, announced, drift_reason, is_running
 from pm.operations.resolution import recorded_or_resolved, resolve
 from pm.operations.restarts import running_behind
 from pm.operations.run import OperationRun, Result
@@ -48,7 +48,7 @@ def _one(run: OperationRun, resolver: Resolver, word: str) -> Result:
     found = _installed(state, word)
     if found is not None:
         member = announced(run, state, found)
-        if is_running(state, found) and not drift_of(state.places, state.record):
+        if is_running(state, found) and not drift_reason(state.places, state.record):
             run.decides_on(state.union)
             return Done("ready")
         decision = recorded_or_resolved(run, resolver, state.with_member(member), found.key).decision
@@ -108,7 +108,7 @@ def _readiness(run: OperationRun, resolver: Resolver) -> Result:
     record = state.record
     if record is not None and (behind := running_behind(state.places, record)):
         run.must_restart(behind)
-    drift = drift_of(state.places, state.record)
+    drift = drift_reason(state.places, state.record)
     if drift is not None:
         return Done("drift", reasons=(drift,))
     if record is not None and record.fingerprint == state.union.fingerprint and not _not_admitted(state):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
 from admission import Reason, Refused, Step
 from pm.errors import PmError
 from pm.generations.admitted import rows_of
-from pm.generations.distributions import foreign_distributions, stamp
-from pm.generations.pointer import Pointer, read_pointer
+from pm.generations.drift import drift_of
+from pm.generations.pointer import read_pointer
 from pm.generations.records import Member, Record
 from pm.operations.receipt_rows import plugin_of
 from pm.operations.run import OperationRun
@@ -51,47 +48,15 @@ def again(key: str, refused: Refused) -> Step:
     return Step("re-enable", key, when=when)
 
 
-def drift_of(places: Places, record: Record | None) -> Reason | None:
+def drift_reason(places: Places, record: Record | None) -> Reason | None:
     """Return how the selected environment differs from what was selected, as far as one look at its folder tells."""
-    if record is None:
-        return None
-    folder = places.environment(record.environment)
     try:
-        pointer = read_pointer(places)
-        if pointer is None:
-            return None
-        same = pointer.site_packages_stamp == stamp(folder)
+        pointer = read_pointer(places) if record is not None else None
     except PmError as error:
-        return Reason("drift", error.message, file=str(folder))
-    return _displaced(pointer, folder) or (
-        None if same else Reason("drift", _difference(folder, record), file=str(folder))
-    )
-
-
-def _displaced(pointer: Pointer, folder: Path) -> Reason | None:
-    """Return why an environment that is as it was cannot run where it is."""
-    if not pointer.folder.exists() or not pointer.folder.samefile(folder):
-        text = f"it was built in `{pointer.folder}` and lies in `{folder}` now, where it cannot run"
-        return Reason("drift", text, file=str(folder), hint="`hermes pm repair` builds it here")
-    if not (folder / "bin" / "python").exists():
-        text = f"the interpreter that generation {pointer.generation} was built with is gone"
-        return Reason("drift", text, file=str(folder), hint="`hermes pm init` builds it with another one")
-    return None
-
-
-def _difference(folder: Path, record: Record) -> str:
-    """Say which distributions were added to an environment or taken from it, as far as the names of folders tell."""
-    new, gone = map(_listed, foreign_distributions(folder))
-    said = [f"{gone} taken from" if gone else "", f"{new} added to" if new else ""]
-    return (
-        f"{' and '.join(filter(None, said)) or 'something was added to or taken from'} generation {record.generation}"
-    )
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{shown}{more} {'was' if len(names) == 1 else 'were'}" if names else ""
-
-
-_SHOWN = 5
+        return Reason("drift", error.message, file=error.file)
+    drift = drift_of(places, pointer) if pointer is not None else None
+    if drift is None:
+        return None
+    # each such receipt ends with the step `repair`: what that does not say is worth a hint
+    hint = drift.hint if drift.kind in ("displaced", "no-interpreter") else ""
+    return Reason("drift", drift.message, file=str(drift.place), hint=hint)

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from admission import Problem, Reason, Step
 from pm.errors import PmError
+from pm.generations.drift import drift_of
 from pm.generations.file_faults import Fault
+from pm.generations.pointer import read_pointer
 from pm.generations.records import Record, read_record, recorded
-from pm.generations.verification import Hashes, changed_trees, differences
+from pm.generations.verification import Hashes, changed_trees, differences, differences_of_selected
 from pm.host.interpreter import describe_interpreter
-from pm.operations.plugin_status import drift_of
 from pm.operations.run import OperationRun, Result
 from pm.operations.selected_generation import selected_record
 from pm.receipts.receipt import Done
@@ -64,13 +65,7 @@ def _reason(fault: Fault, hint: str = "") -> Reason:
 
 def found(run: OperationRun, record: Record, hashes: Hashes | None = None) -> list[Fault]:
     """Return by what the environment is not as it was recorded."""
-    folder = run.places.environment(record.environment)
     with run.phase("verify", "comparing every file"):
-        gone = drift_of(run.places, record)
-        if not folder.is_dir():
-            return [Fault("drift", f"`{folder}` is gone")]
-        if gone is not None and not Path(record.interpreter).exists():
-            return [Fault("drift", gone.message)]
-        interpreter = describe_interpreter(Path(record.interpreter), run.places.cache)
-        faults = differences(folder, record.lock, interpreter, hashes)
-        return [Fault("drift", gone.message)] if gone is not None and not faults else faults
+        pointer = read_pointer(run.places)
+        drift = drift_of(run.places, pointer) if pointer is not None else None
+        return differences_of_selected(run.places, record, drift, hashes)

@@ -368,6 +368,30 @@ def test_an_environment_that_is_gone_is_drift(own: Home) -> None:
     )
 
 
+def test_a_home_that_was_moved_runs_nothing_before_it_is_repaired(own: Home) -> None:
+    moved = own.path.with_name("moved")
+    own.path.rename(moved)
+    there, here = own.state / "generations" / "1", moved / "pm" / "generations" / "1"
+    said = f"the environment of generation 1 was built in `{there}` and lies in `{here}` now, where it cannot run"
+    told = f"hermes: {here}: {said} (drift)\n        `hermes pm repair` builds it here\n"
+    place = {"HERMES_HOME": str(moved)}
+    assert run(own, "true", **place) == Answer(1, "", told)
+    repaired = own.say("pm", "repair", **place).status
+    assert (repaired, run(own, "true", **place)) == (0, Answer(0, "", ""))
+
+
+def test_an_interpreter_that_is_gone_is_drift(own: Home) -> None:
+    python = own.generation / "bin" / "python"
+    python.parent.chmod(0o755)
+    python.unlink()
+    assert run(own, "true") == Answer(
+        1,
+        "",
+        f"hermes: {python}: the interpreter that generation 1 was built with is gone (drift)\n"
+        "        `hermes pm init` builds it with another one\n",
+    )
+
+
 def test_a_pointer_that_cannot_be_read_is_drift(own: Home) -> None:
     pointer = own.state / "pointer.json"
     pointer.write_text('{"generation": 1}')

@@ -23,6 +23,15 @@ def test_before_the_first_generation_there_is_nothing_to_verify(home: Home) -> N
     assert (home.ask("pm", "verify").gist, home.ask("pm", "repair").gist) == ("1 not-ready no-generation",) * 2
 
 
+def test_an_environment_that_is_not_complete_is_drift_and_built_again(home: Home) -> None:
+    home.install(NEW)
+    (module(home, 1).parents[2]).rename(home.work / "lib")
+    found = home.ask("pm", "verify")
+    said = "the environment of generation 1 is not complete"
+    assert (found.gist, found.value["reasons"][0]["message"]) == ("1 drift drift", said)
+    assert [home.ask("pm", *words).gist for words in (["repair"], ["verify"])] == ["0 repaired", "0 verified"]
+
+
 def test_an_edit_in_place_is_named_and_not_reproduced(home: Home) -> None:
     home.install(NEW)
     file = module(home, 1)
