@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from lockfiles import Pin
 from pm.errors import PmError
 from pm.index.folders import DIGEST_PART, sha256_of
+from pm.system.files import written_whole
 
 _CHUNK = 1 << 20
 
@@ -41,20 +42,26 @@ def _adopt(pin: Pin, wheels: Path, places: Iterable[Path]) -> Path:
 
 
 def copied(source: Path, target: Path, sha256: str) -> bool:
-    """Copy a file if it has the digest; nothing is seen at `target` before it is complete and verified."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    digest = hashlib.sha256()
+    """Copy a file if it has the digest; nothing is seen at `target` before it is complete and verified.
+
+    Raise `OSError` if it cannot be read, `PmError` (`no-space`, `not-writable`).
+    """
     try:
-        with source.open("rb") as original, temporary.open("wb") as copy:
-            while chunk := original.read(_CHUNK):
-                digest.update(chunk)
-                copy.write(chunk)
-            copy.flush()
-            os.fsync(copy.fileno())
-        if digest.hexdigest() != sha256:
-            return False
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+        with source.open("rb") as original, written_whole(target, durable=True) as copy:
+            _copy(original, copy, sha256)
+    except _AnotherContent:
+        return False
     return True
+
+
+class _AnotherContent(Exception):
+    """What was read has another digest than it should."""
+
+
+def _copy(original: BinaryIO, copy: BinaryIO, sha256: str) -> None:
+    digest = hashlib.sha256()
+    while chunk := original.read(_CHUNK):
+        digest.update(chunk)
+        copy.write(chunk)
+    if digest.hexdigest() != sha256:
+        raise _AnotherContent

@@ -1,12 +1,12 @@
 """Build a wheel from a source distribution whose name the operator consented to."""
 
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 from pm.errors import PmError
 from pm.index.package_sources import Sources
 from pm.redaction import redact
+from pm.system.files import put_in_place, working_folder
 from pm.system.processes import gave_up_on_a_full_disk, run, scrubbed_environment, temporary_folder
 
 _TAIL_LINES = 30
@@ -34,15 +34,13 @@ def build_wheel(sdist: Path, sha256: str, name: str, workshop: Workshop) -> Path
     done = next(folder.glob("*.whl"), None)
     if done is not None:
         return done
-    workshop.built.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=workshop.built) as temporary:
-        output = Path(temporary) / "wheel"
+    with working_folder(workshop.built) as temporary:
+        output = temporary / "wheel"
         _run_build(sdist, name, output, workshop)
         wheel = next(output.glob("*.whl"), None)
         if wheel is None:
             raise PmError("build-failed", f"the build of `{name}` ended well and left no wheel")
-        folder.mkdir(exist_ok=True)
-        return wheel.replace(folder / wheel.name)
+        return put_in_place(wheel, folder / wheel.name)
 
 
 def _run_build(sdist: Path, name: str, output: Path, workshop: Workshop) -> None:

@@ -158,14 +158,12 @@ class IndexClient:
         if not kept.is_file():
             if self._index_options.offline:
                 raise PmError("offline", f"`--offline` forbids to fetch `{file.filename}`, and the cache lacks it")
-            kept.parent.mkdir(parents=True, exist_ok=True)
             import threading
 
             reader = self._ready_reader()
             if self._transport is not None:
                 self._transport.cancelled = threading.Event()
-            with reader.downloaded(file) as path:
-                path.replace(kept)
+            reader.download(file, kept)
         return kept
 
     def contents(self, pins: Iterable[Pin], elsewhere: Callable[[Pin], Iterable[Path]]) -> dict[str, WheelContents]:
@@ -310,9 +308,8 @@ class IndexClient:
         try:
             save(self._file, self._key, entries.values())
             self._whole = _seen(self._file)
-        except OSError as error:
-            message = f"the facts cannot be kept in `{self._file.parent}`: {error.strerror}"
-            self.warnings = [Notice("cache-not-written", message)]
+        except PmError as error:
+            self.warnings = [Notice("cache-not-written", f"the facts cannot be kept: {error.message}")]
 
     def _check_offline(self, need: Need) -> None:
         """Raise if something is needed that only a server has: what is not known never counts as not there."""

@@ -86,7 +86,5 @@ def _fetch(pin: Pin, cache: Path, retrieval: "Retrieval") -> None:
     from pm.index.reduction import ListedFile
 
     artifact = pin.artifact
-    kept = kept_file(cache, pin)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with retrieval.downloaded(ListedFile(artifact.filename, artifact.url, artifact.sha256, artifact.size)) as path:
-        path.replace(kept)
+    file = ListedFile(artifact.filename, artifact.url, artifact.sha256, artifact.size)
+    retrieval.download(file, kept_file(cache, pin))

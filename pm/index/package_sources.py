@@ -378,6 +378,8 @@ def _keep(path: Path, digest: str, sources: Sources) -> None:
     """Keep the answer; a cache that cannot be written costs time and nothing else."""
     from contextlib import suppress
 
+    from pm.system.files import write_bytes
+
     value = {
         "digest": digest,
         "indexes": [[index.name, index.url] for index in sources.indexes],
@@ -386,8 +388,5 @@ def _keep(path: Path, digest: str, sources: Sources) -> None:
         "warnings": sources.warnings,
         "is_complete": sources.proxy is None and not any(index.userinfo for index in sources.indexes),
     }
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps(value, ensure_ascii=True))
-        temporary.replace(path)
+    with suppress(PmError):
+        write_bytes(path, json.dumps(value, ensure_ascii=True).encode())

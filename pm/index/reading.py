@@ -3,7 +3,6 @@
 import hashlib
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -22,6 +21,7 @@ from pm.index.reduction import Fit, ListedFile, Reduced, merge, reduce_files
 from pm.index.retrieval import Retrieval, retrieve_locally, verified_digest
 from pm.index.transport import Again, Answer, Transport
 from pm.index.wheels import NoMetadata, metadata_of_wheel
+from pm.system.files import working_folder
 
 _OK = 200
 _NOT_MODIFIED = 304
@@ -165,9 +165,9 @@ class Reader:
         found = self._remote.retrieve(file, name)
         return Artifact(file.filename, found.sha256, file.url, "", found.size, file.upload_time), found.metadata
 
-    def downloaded(self, file: ListedFile) -> AbstractContextManager[Path]:
-        """Provide a whole file of an index, verified, for as long as the context lasts."""
-        return self._remote.downloaded(file)
+    def download(self, file: ListedFile, path: Path) -> None:
+        """Put a whole file of an index in its place, verified."""
+        self._remote.download(file, path)
 
     def contents(self, file: ListedFile) -> WheelContents | None:
         """Return what a wheel of an index puts where; `None` if that cannot be told."""
@@ -178,7 +178,9 @@ class Reader:
             raise PmError("build-failed", f"`{name}` must be built, and no interpreter of the target is known")
         if file.local:
             return build_wheel(Path(file.local), verified_digest(file), name, self._workshop)
-        with self._remote.downloaded(file) as path:
+        with working_folder(self._workshop.built) as folder:
+            path = folder / file.filename
+            self._remote.download(file, path)
             return build_wheel(path, file.sha256 or sha256_of(path), name, self._workshop)
 
     @property

@@ -25,6 +25,7 @@ from pm.index.metadata import read_core_metadata
 from pm.index.reduction import ListedFile
 from pm.index.transport import Again, Answer, Transport
 from pm.index.wheels import NoMetadata, metadata_member, metadata_of_wheel
+from pm.system.files import written_whole
 
 _OK = 200
 _PARTIAL = 206
@@ -85,7 +86,7 @@ class Retrieval:
                 if found is None or not found.flaw:
                     return found
         # also for a flaw: it speaks against all who need the wheel, so it must be one of the file with the right digest
-        with self.downloaded(file) as path, path.open("rb") as whole:
+        with self._fetched(file) as (whole, _):
             return read_contents(whole)
 
     def _announced(self, file: ListedFile) -> bytes | None:
@@ -132,33 +133,45 @@ class Retrieval:
             return None
 
     def _whole(self, file: ListedFile, name: str) -> Retrieved:
-        with self.downloaded(file) as path:
-            return Retrieved(metadata_of_wheel(path, name), file.sha256 or sha256_of(path), path.stat().st_size)
+        with self._fetched(file) as (whole, digest):
+            return Retrieved(metadata_of_wheel(whole, name), digest, whole.seek(0, io.SEEK_END))
+
+    def download(self, file: ListedFile, path: Path) -> None:
+        """Put the whole file in its place, verified. Raise `PmError`."""
+
+        def read(answer: Answer) -> None:
+            with written_whole(path) as target:
+                _write(answer, target, file)
+
+        self._transport.ask(file.url, read, total=self._transfer)
 
     @contextmanager
-    def downloaded(self, file: ListedFile) -> Iterator[Path]:
-        """Provide the whole file, verified, for as long as the context lasts."""
+    def _fetched(self, file: ListedFile) -> Iterator[tuple[IO[bytes], str]]:
+        """Give the whole file, verified, and its digest; it has no name, so that nothing of it can be left."""
         self._temporary.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self._temporary) as folder:
-            path = Path(folder) / file.filename
+        with tempfile.TemporaryFile(dir=self._temporary) as whole:
 
-            def read(answer: Answer) -> None:
-                if answer.status != _OK:
-                    raise Again(f"it answered {answer.status} for a file that the index lists")
-                _write(answer, path, file)
+            def read(answer: Answer) -> str:
+                whole.seek(0)
+                whole.truncate()
+                return _write(answer, whole, file)
 
-            self._transport.ask(file.url, read, total=self._transfer)
-            yield path
+            digest = self._transport.ask(file.url, read, total=self._transfer)
+            whole.seek(0)
+            yield whole, digest
 
 
-def _write(answer: Answer, path: Path, file: ListedFile) -> None:
+def _write(answer: Answer, target: IO[bytes], file: ListedFile) -> str:
+    """Write what an answer brings, and return its digest; raise `Again` for another file than the listed one."""
+    if answer.status != _OK:
+        raise Again(f"it answered {answer.status} for a file that the index lists")
     digest = hashlib.sha256()
-    with path.open("wb") as target:
-        for chunk in answer.chunks():
-            digest.update(chunk)
-            target.write(chunk)
+    for chunk in answer.chunks():
+        digest.update(chunk)
+        target.write(chunk)
     if file.sha256 and digest.hexdigest() != file.sha256:
         raise Again(f"`{file.filename}` has another digest than the index announced", code="hash-mismatch")
+    return digest.hexdigest()
 
 
 def retrieve_locally(file: ListedFile, name: str) -> Retrieved:

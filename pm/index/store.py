@@ -7,7 +7,6 @@ file, a changed byte, another program's file) counts as not known and is fetched
 """
 
 import json
-import os
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from admission import Candidate, Page
 from pm.index.rows import candidate_row, page_of, read_candidate_row
+from pm.system.files import written_whole
 
 _MAGIC = b"hermes-pm facts 2"
 """A higher number for another form, or for another reading of what indexes say: older files count as not known."""
@@ -174,18 +174,9 @@ def _read_header(file: BinaryIO) -> tuple[bytes, int]:
 
 
 def save(path: Path, key: str, entries: Iterable[Entry]) -> None:
-    """Replace the file by one with these entries. Raise `OSError` if that cannot be done."""
-    import tempfile
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=path.stem, suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.writelines(_content(key, sorted(entries, key=lambda entry: entry.name)))
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
+    """Replace the file by one with these entries. Raise `PmError` (`no-space`, `not-writable`)."""
+    with written_whole(path, mode=0o600) as file:
+        file.writelines(_content(key, sorted(entries, key=lambda entry: entry.name)))
 
 
 def _content(key: str, entries: list[Entry]) -> list[bytes]:

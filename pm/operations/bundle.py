@@ -240,6 +240,11 @@ def _in_its_place(order: Order) -> Iterator[Path]:
         if str(error.filename or "").startswith(str(stage)):  # of which an operator knows nothing
             error.filename = str(output)
         raise disk_error(error, output) from error
+    except PmError as error:
+        if not error.file.startswith(str(stage)):
+            raise
+        message = error.message.replace(error.file, str(output))
+        raise PmError(error.code, message, hint=error.hint, file=str(output)) from error
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 

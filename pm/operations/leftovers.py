@@ -1,7 +1,7 @@
 """Remove what killed operations left: nothing refers to it, and no other operation is under way.
 
 Everything that is made beside its place has a name of its own kind, so that it is known again: in the manager's state
-`.<name>.<process>.<hex>.tmp` or `.part`, beside configs and plugin folders `.<name>.pm-<hex>.<kind>`.
+`.<name>.<process>.<hex>.tmp` (`pm.system.files`), beside configs and plugin folders `.<name>.pm-<hex>.<kind>`.
 """
 
 import os
@@ -18,11 +18,12 @@ from pm.generations.leases import exclusively
 from pm.generations.pointer import read_pointer
 from pm.generations.records import environments, read_record, recorded
 from pm.places import EnvironmentNumber, Places, own_environment
+from pm.system.files import unfinished_by
 
 GONE = ".gone-"
 """In the name of an environment that is being deleted: a rename comes first, so that none half deleted has a number."""
-_HALF_WRITTEN = re.compile(r"\..+\.(?P<process>[0-9]+)\.[0-9a-f]{8}\.(?:tmp|part)")
-_BESIDE = re.compile(r"(?P<stem>\..+\.pm-[0-9a-f]{12})\.(?:tree|new|old)(?:\.[0-9]+\.[0-9a-f]{8}\.(?:tmp|part))?")
+_CACHE_OF_UV = "uv"
+_BESIDE = re.compile(r"(?P<stem>\..+\.pm-[0-9a-f]{12})\.(?:tree|new|old)(?:\.[0-9]+\.[0-9a-f]{8}\.tmp)?")
 
 
 def staging(places: Places) -> Path:
@@ -47,14 +48,28 @@ def sweep(places: Places) -> None:
 
 
 def _half_written(places: Places) -> Iterator[Path]:
-    """Yield what a process that is gone was writing; verbs that only look write receipts too, and take no lock."""
-    wheels = (path for path in _inside(places.wheels) if path.is_dir())
-    folders = (places.state, places.generations, places.trees, places.wheels, *wheels, places.receipts, places.locks)
-    for folder in folders:
-        for path in _inside(folder):
-            match = _HALF_WRITTEN.fullmatch(path.name)
-            if match is not None and not is_alive(int(match["process"])):
-                yield path
+    """Yield what a process that is gone was writing; verbs that only look write too, and take no lock."""
+    for folder in (places.state, places.generations, places.trees, places.receipts, places.locks):
+        yield from _abandoned(folder, 0)
+    yield from _abandoned(places.wheels, 1)
+    for folder in _inside(places.cache):
+        yield from _abandoned(folder, 1) if folder.name != _CACHE_OF_UV else ()
+    yield from _abandoned(places.cache, 0)
+
+
+def _abandoned(folder: Path, depth: int) -> Iterator[Path]:
+    """Yield the unfinished files and folders of dead processes in a folder, and so many levels of folders below it."""
+    try:
+        with os.scandir(folder) as scanned:
+            entries = list(scanned)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in entries:
+        process = unfinished_by(entry.name)
+        if process is not None and not is_alive(process):
+            yield Path(entry.path)
+        elif depth and process is None and entry.is_dir(follow_symlinks=False):
+            yield from _abandoned(Path(entry.path), depth - 1)
 
 
 def _beside(places: Places) -> Iterator[Path]:

@@ -1,6 +1,5 @@
 """Take a plugin from where the operator says it is, and stage a copy that no other process changes."""
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pm.errors import PmError
 from pm.names import shown
 from pm.receipts.receipt import SourceRow
 from pm.redaction import redact
+from pm.system.files import working_folder
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
 _LATER = r"(?i:[a-z][a-z0-9+.-]*://.*|git@.*|pypi:.*)"
@@ -41,21 +41,21 @@ def staged(text: str, below: Path) -> Iterator[Staged]:
     `unsafe-archive`, `no-space`, `not-writable`).
     """
     path = source_path(text)
-    place = below / os.urandom(6).hex()
     try:
-        if path.is_dir():
-            from pm.plugins.tree import copy_plugin
-
-            yield Staged(copy_plugin(path, place / _named(path.resolve().name)), SourceRow("folder", redact(str(path))))
-        else:
-            from pm.plugins.archive import unpack
-
-            yield Staged(unpack(path, place / _named(_stem(path.name))), SourceRow("archive", redact(str(path))))
+        with working_folder(below) as place:
+            yield _taken(path, place)
     finally:
-        import shutil
-
-        shutil.rmtree(place, ignore_errors=True)
         remove_if_empty(below)
+
+
+def _taken(path: Path, place: Path) -> Staged:
+    if path.is_dir():
+        from pm.plugins.tree import copy_plugin
+
+        return Staged(copy_plugin(path, place / _named(path.resolve().name)), SourceRow("folder", redact(str(path))))
+    from pm.plugins.archive import unpack
+
+    return Staged(unpack(path, place / _named(_stem(path.name))), SourceRow("archive", redact(str(path))))
 
 
 @contextmanager

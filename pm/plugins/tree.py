@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pm.errors import PmError
 from pm.names import shown
-from pm.system.files import disk_error
+from pm.system.files import disk_error, unfinished
 
 LEFT_OUT_FOLDERS = frozenset(
     {
@@ -65,7 +65,7 @@ def staged_folder(destination: Path) -> Iterator[Path]:
 
     if os.path.lexists(destination):
         raise PmError("not-writable", f"`{destination}` is there already", file=str(destination))
-    stage = destination.with_name(f".{destination.name[:100]}.{os.getpid()}.{os.urandom(4).hex()}.part")
+    stage = unfinished(destination)
     try:
         stage.mkdir(parents=True, mode=0o755)
         yield stage

@@ -1,4 +1,7 @@
-"""Write files that are there whole or not at all, and read JSON that may be damaged."""
+"""Write files that are there whole or not at all, and read JSON that may be damaged.
+
+No other module writes a file that must be whole: all that a killed process can leave has a name of one kind.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ import contextlib
 import errno
 import json
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from pm.errors import PmError
 
@@ -16,34 +22,93 @@ def write_bytes(path: Path, content: bytes, *, mode: int = 0o644, durable: bool 
 
     Raise `PmError` (`no-space`, `not-writable`); then the old file is as it was.
     """
-    # of a long name a part, since letters can take four bytes and a name has at most 255
-    temporary = path.with_name(f".{path.name[:40]}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        try:
-            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor with the mode it shall have
-                file.write(content)
-                file.flush()
-                if durable:
-                    os.fsync(file.fileno())
-            temporary.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise
-        if durable:
-            sync_folder(path.parent)
-    except OSError as error:
-        if str(error.filename) == str(temporary):  # which nobody knows
-            error.filename = str(path)
-        raise disk_error(error, path) from error
+    with written_whole(path, mode=mode, durable=durable) as file:
+        file.write(content)
 
 
 def write_json(path: Path, value: object, *, mode: int = 0o644, durable: bool = False) -> None:
     """Replace a JSON file; see `write_bytes`."""
     content = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
     write_bytes(path, content + b"\n", mode=mode, durable=durable)
+
+
+@contextlib.contextmanager
+def written_whole(path: Path, *, mode: int = 0o644, durable: bool = False) -> Iterator[BinaryIO]:
+    """Give a stream whose content replaces a file by one rename when all went well; else the old file stays.
+
+    With `durable`, content and folder are on the disk then. Raise `PmError` (`no-space`, `not-writable`); an `OSError`
+    that names another file than this one is the caller's.
+    """
+    temporary = unfinished(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    except OSError as error:
+        raise _about(path, temporary, error) from error
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor with the mode it shall have
+            yield file
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        temporary.replace(path)
+        if durable:
+            sync_folder(path.parent)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, OSError) and error.filename in (None, str(temporary), str(path.parent)):
+            raise _about(path, temporary, error) from error
+        raise
+
+
+def put_in_place(finished: Path, path: Path) -> Path:
+    """Give a file that was finished on the same file system its place by one rename, and return that.
+
+    Raise `PmError` (`no-space`, `not-writable`).
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return finished.replace(path)
+    except OSError as error:
+        raise _about(path, finished, error) from error
+
+
+@contextlib.contextmanager
+def working_folder(below: Path) -> Iterator[Path]:
+    """Give an empty folder for a while. Raise `PmError` (`no-space`, `not-writable`)."""
+    import shutil
+
+    folder = unfinished(below / "work")
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise _about(below, folder, error) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def unfinished(path: Path) -> Path:
+    """Return a name beside a path for what is to take its place; what a killed process leaves is known by it."""
+    # of a long name a part, since letters can take four bytes and a name has at most 255; its end tells the kind
+    return path.with_name(f".{path.name[-40:]}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+
+
+def unfinished_by(name: str) -> int | None:
+    """Return the process that made a name by `unfinished`; `None` for any other name."""
+    match = re.fullmatch(_UNFINISHED, name) if name.startswith(".") else None
+    return int(match[1]) if match is not None else None
+
+
+_UNFINISHED = r"\..+\.([0-9]+)\.[0-9a-f]{8}\.tmp"
+
+
+def _about(path: Path, temporary: Path, error: OSError) -> PmError:
+    if str(error.filename) == str(temporary):  # a name that nobody knows
+        error.filename = str(path)
+    return disk_error(error, path)
 
 
 def read_json(path: Path) -> object:

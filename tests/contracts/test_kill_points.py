@@ -76,6 +76,17 @@ def test_when_everything_dies_while_uv_builds_nothing_has_happened(staging: Stag
     assert surprises(staging, staging.kill_everything, staging.points_of_uv[step // 2 :: step]) == {}
 
 
+@pytest.mark.parametrize("staging", ["install"], indirect=True)
+def test_killed_while_it_takes_over_a_wheel_an_operation_leaves_nothing_for_long(staging: Staging) -> None:
+    staging.restore()
+    staging.kill_manager(Point("fsync", 1))
+    half = [path.name for path in staging.home.state.glob("wheels/*/.*")]
+    assert len(half) == 1
+    after = aftermath(staging)
+    left = [path.name for path in staging.home.state.glob("wheels/*/.*")]
+    assert (after, left) == (Aftermath(happened=False, again=staging.operation.gist), [])
+
+
 def drawn(chance: random.Random, count: int, names: Sequence[str]) -> dict[str, list[float]]:
     """Draw operations, and for each time the part of its duration after which it is killed."""
     parts: dict[str, list[float]] = {}

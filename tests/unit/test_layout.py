@@ -108,6 +108,83 @@ def test_one_module_knows_how_the_folder_of_a_distribution_and_its_record_are_ca
     assert knowing == {"pm/dist_info.py", "pm/inside/_hermes_pm.py"}
 
 
+# Which modules make files or change names themselves, and why these are no files that must be whole.
+BY_HAND = {
+    "pm/generations/clone.py": "what lies in an environment that no pointer names yet",
+    "pm/generations/install_lock.py": "a file that a lock lies on",
+    "pm/generations/leases.py": "files that locks lie on",
+    "pm/generations/transaction.py": "the commit protocol: names change as the journal says",
+    "pm/index/retrieval.py": "a file without a name, for a while",
+    "pm/inside/_hermes_pm.py": "a file that a lock lies on, where nothing else of the manager is",
+    "pm/operations/bundle.py": "a folder that takes its place as a whole",
+    "pm/operations/gc.py": "an environment that gets another name before it is deleted",
+    "pm/operations/kept_trees.py": "what lies in a folder that is staged",
+    "pm/plugins/archive.py": "what lies in a folder that is staged",
+    "pm/plugins/tree.py": "a folder that is staged, and takes its place as a whole",
+    "pm/system/files.py": "the writer",
+}
+CHANGING = {
+    "write_text",
+    "write_bytes",
+    "rename",
+    "link",
+    "hardlink_to",
+    "copy",
+    "copy2",
+    "copyfile",
+    "copytree",
+    "move",
+}
+
+
+def test_one_module_writes_the_files_that_must_be_whole() -> None:
+    modules = {str(path.relative_to(ROOT)): ast.parse(path.read_text("utf-8")) for path in (ROOT / "pm").rglob("*.py")}
+    calls = {name: [node for node in ast.walk(tree) if isinstance(node, ast.Call)] for name, tree in modules.items()}
+    assert {name for name, made in calls.items() if any(map(makes_a_file, made))} == BY_HAND.keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("path.write_text(text)", True),
+        ("path.replace(target)", True),
+        ("text.replace('a', 'b')", False),
+        ("moment.replace(tzinfo=UTC)", False),
+        ("write_bytes(path, content)", False),
+        ("path.open('rb')", False),
+        ("open(name, 'wb')", True),
+        ("path.open(mode='x')", True),
+        ("os.open(path, os.O_RDONLY | os.O_CLOEXEC)", False),
+        ("os.open(path, os.O_RDWR | os.O_CREAT)", True),
+        ("tempfile.mkstemp()", True),
+        ("shutil.copy2(source, target)", True),
+    ],
+)
+def test_a_call_that_makes_a_file_is_told_from_others(text: str, expected: bool) -> None:  # noqa: FBT001 - what is to be told
+    (call,) = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    assert makes_a_file(call) is expected
+
+
+def makes_a_file(call: ast.Call) -> bool:
+    """Say whether a call makes a file or gives one another name, as far as its form tells."""
+    words = [node.attr for node in ast.walk(call) if isinstance(node, ast.Attribute)]
+    if name_of(call) == "open":
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        modes = [node.value for node in given if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        return {"O_CREAT", "O_RDWR", "O_WRONLY"} & {*words} != set() or any(
+            re.fullmatch("[wxa].*", mode) for mode in modes
+        )
+    if name_of(call) == "replace":
+        return len(call.args) == 1
+    return isinstance(call.func, ast.Attribute) and (
+        call.func.attr in CHANGING or ast.unparse(call).startswith("tempfile.")
+    )
+
+
+def name_of(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
 def test_the_core_depends_on_one_yaml_library() -> None:
     assert CORE_PROJECT["project"]["dependencies"] == ["ruamel.yaml>=0.18,<0.20"]
 

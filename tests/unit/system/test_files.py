@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -11,7 +12,17 @@ from pathlib import Path
 import pytest
 
 from pm.errors import PmError
-from pm.system.files import disk_error, read_json, write_bytes, write_json
+from pm.system.files import (
+    disk_error,
+    put_in_place,
+    read_json,
+    unfinished,
+    unfinished_by,
+    working_folder,
+    write_bytes,
+    write_json,
+    written_whole,
+)
 
 
 def names(folder: Path) -> list[str]:
@@ -62,6 +73,57 @@ def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
         ("not-writable", f"`{tmp_path}/file` cannot be written: File exists", f"{tmp_path}/file"),
         ("not-writable", f"`{tmp_path}/file/far` cannot be written: Not a directory", f"{tmp_path}/file/far"),
     ]
+
+
+def test_a_file_whose_writer_gives_up_stays_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_bytes(path, b"old")
+    with contextlib.suppress(LookupError), written_whole(path) as file:
+        file.write(b"half")
+        raise LookupError
+    assert (path.read_bytes(), names(tmp_path)) == (b"old", ["file"])
+
+
+def test_an_error_with_another_file_is_left_to_the_writer(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught, written_whole(tmp_path / "file"):
+        (tmp_path / "source").read_bytes()
+    assert (caught.value.filename, names(tmp_path)) == (str(tmp_path / "source"), [])
+
+
+def test_an_error_without_a_name_is_one_of_the_file(tmp_path: Path) -> None:
+    with pytest.raises(PmError) as caught, written_whole(tmp_path / "file"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert (caught.value.code, caught.value.file, names(tmp_path)) == ("no-space", str(tmp_path / "file"), [])
+
+
+def test_a_file_that_another_program_made_gets_its_place_at_once(tmp_path: Path) -> None:
+    (tmp_path / "made").write_bytes(b"new")
+    placed = put_in_place(tmp_path / "made", tmp_path / "deep" / "file")
+    assert (placed.read_bytes(), names(tmp_path), names(tmp_path / "deep")) == (b"new", ["deep"], ["file"])
+
+
+def test_a_file_that_is_not_there_gets_no_place(tmp_path: Path) -> None:
+    with pytest.raises(PmError) as caught:
+        put_in_place(tmp_path / "made", tmp_path / "file")
+    assert (caught.value.code, caught.value.file) == ("not-writable", str(tmp_path / "file"))
+
+
+def test_a_folder_to_work_in_is_gone_afterwards(tmp_path: Path) -> None:
+    with working_folder(tmp_path / "deep") as folder:
+        (folder / "file").write_bytes(b"")
+        known = unfinished_by(folder.name)
+    assert (known, names(tmp_path / "deep")) == (os.getpid(), [])
+
+
+@pytest.mark.parametrize("name", ["file", "n" * 255, "長" * 85, ".ash.pm-0123456789ab.tree"])
+def test_what_is_not_finished_is_known_by_its_name(name: str) -> None:
+    temporary = unfinished(Path("/folder") / name)
+    assert (temporary.parent, unfinished_by(temporary.name)) == (Path("/folder"), os.getpid())
+
+
+@pytest.mark.parametrize("name", ["file", ".file.tmp", ".a.b.c.tmp", "a.1.01234567.tmp", ".a.1.01234567.tmp.py"])
+def test_other_names_mean_nobodys_work(name: str) -> None:
+    assert unfinished_by(name) is None
 
 
 @pytest.mark.parametrize(
