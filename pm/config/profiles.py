@@ -50,7 +50,7 @@ def read_selection(home: Path, cache_directory: Path | None = None) -> Selection
         return Selection()
     return remembered(
         cache_directory,
-        stamp_of([text.encode(), str(path).encode(), _SHAPE]),
+        stamp_of([text.encode(), str(path).encode()]),
         read=lambda: _read(text, str(path)),
         encode=lambda selection: selection,
         decode=_decoded,
@@ -209,9 +209,6 @@ def _profile(name: str, home: Path, cache_directory: Path | None) -> Profile:
         line = selection.section_line
         notes = (*notes, Problem("settings-ignored", message, str(home / CONFIG), line, key="pm", hint=hint))
     return Profile(name, home, selection, None, notes)
-
-
-_SHAPE = repr((Selection._fields, Settings._fields, IndexSetting._fields, Problem._fields)).encode()
 
 
 def _decoded(value: object) -> Selection:

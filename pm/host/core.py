@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from admission.universe import PackageSets
 
 _SHAPE = 1
+"""Of a core in a record, which an older manager may have written: one of another shape is found anew."""
 
 
 class HostedCore(NamedTuple):

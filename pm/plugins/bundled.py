@@ -11,7 +11,6 @@ from pm.documents.parse_cache import remembered, stamp_of
 from pm.errors import PmError
 from pm.names import canonical_key, is_key
 from pm.plugins.declaration_cache import (
-    SHAPE,
     Rules,
     declaration_from_json,
     declaration_to_json,
@@ -33,7 +32,7 @@ def read_bundled(core: Path, rules: Rules, keys: Iterable[str] | None = None) ->
         return _read_folder(core, wanted, rules)
     try:
         status = core.stat()
-        circumstances = (core.name, status.st_size, status.st_mtime_ns, sorted(rules.core_names), SHAPE)
+        circumstances = (core.name, status.st_size, status.st_mtime_ns, sorted(rules.core_names))
         return remembered(
             rules.cache_directory,
             stamp_of([repr((circumstances, None if wanted is None else sorted(wanted))).encode()]),

@@ -9,8 +9,6 @@ from admission import Declaration, ExternalDependency, Origin, Owner, Problem, R
 from pm.documents.files import DECLARATION_FILES, SOURCE_FILE, Content, Fetch, folder_files
 from pm.documents.parse_cache import remembered, stamp_of
 
-SHAPE = repr((Declaration._fields, Requirement._fields, Origin._fields, Problem._fields, ExternalDependency._fields))
-
 
 class Rules(NamedTuple):
     """By which rules plugins are read, and where what was read is kept."""
@@ -34,7 +32,7 @@ def read_declaration_cached(folder: Path, rules: Rules, *, key: str | None = Non
         core_names, direct_urls = rules.core_names, rules.allow_direct_urls
         return assemble(noting, key=key, fallback=folder.name, core_names=core_names, allow_direct_urls=direct_urls)
 
-    circumstances = (folder.name, key, sorted(rules.core_names), rules.allow_direct_urls, SHAPE)
+    circumstances = (folder.name, key, sorted(rules.core_names), rules.allow_direct_urls)
     return remembered(
         rules.cache_directory,
         stamp_of([*(_content_digest(fetch, name).encode() for name in _ALWAYS_READ), repr(circumstances).encode()]),
