@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 HOST_NAME = "hermes-agent"
 """The distribution of the host, which a core of any name stands for."""
@@ -32,12 +31,6 @@ def leaf(key: str) -> str:
 def same_key(one: str, other: str) -> bool:
     """Say whether two texts are spellings of one key."""
     return canonical_key(one) == canonical_key(other)
-
-
-def spellings(keys: Iterable[str], written: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the written texts that spell one of the keys, in the order of writing."""
-    wanted = {canonical_key(key) for key in keys}
-    return tuple(text for text in written if canonical_key(text) in wanted)
 
 
 def shown(text: str, limit: int = 200) -> str:

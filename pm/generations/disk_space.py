@@ -9,11 +9,12 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 from lockfiles import Lock, Pin
 from pm.errors import PmError
+from pm.index.folders import wheel_in_state
 from pm.places import Places
 from pm.system.files import disk_error, read_json, write_json
 from pm.system.processes import temporary_folder
@@ -139,8 +140,7 @@ def _device(path: Path) -> int:
 
 def _is_adopted(places: Places, pin: Pin) -> bool:
     """Say whether no copy of a pin's wheel has to be made in the state."""
-    path = pin.artifact.path
-    return not path or places.wheels.joinpath(*PurePosixPath(path).parts[-2:]).exists()
+    return not pin.artifact.path or wheel_in_state(places.wheels, pin.artifact).exists()
 
 
 def _unpacked_size(places: Places, pin: Pin) -> int:

@@ -46,6 +46,11 @@ def site_packages(folder: Path) -> Path:
     return found[0]
 
 
+def interpreter_in(folder: Path) -> Path:
+    """Return an environment's interpreter: a link to the one that it was built with."""
+    return folder / "bin" / "python"
+
+
 def stamp(folder: Path) -> str:
     """Return a cheap sign that changes when a top-level name is added to or removed from the site-packages."""
     status = site_packages(folder).stat()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pm.errors import PmError
-from pm.generations.distributions import foreign_distributions, stamp
+from pm.generations.distributions import foreign_distributions, interpreter_in, stamp
 from pm.generations.pointer import Pointer
 from pm.places import Places
 
@@ -75,11 +75,6 @@ def drift_of(places: Places, pointer: Pointer) -> Drift | None:
         added, taken = foreign_distributions(folder)
         return Drift("changed", pointer, folder, tuple(added), tuple(taken), runs=True)
     return None
-
-
-def interpreter_in(folder: Path) -> Path:
-    """Return an environment's interpreter, which is a link to the one that it was built with."""
-    return folder / "bin" / "python"
 
 
 def _is_same(folder: Path, other: Path) -> bool:

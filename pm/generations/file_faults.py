@@ -6,13 +6,14 @@ and in the same words: a dry run and an install come to one verdict.
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lockfiles import Lock, Pin
 from pm.dist_info import ENDING
 from pm.errors import PmError
 from pm.index.contents import WheelContents, contents_of, counts, top_of
+from pm.index.folders import wheel_in_state
 from pm.inside import FILE, MODULE
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _kept(places: "Places", pin: Pin) -> Iterator[Path]:
     """Yield the wheels of the manager's own that a pin may name by path."""
     from pm.host.embedded import embedded_core_wheel
 
-    yield places.wheels.joinpath(*PurePosixPath(pin.artifact.path).parts[-2:])
+    yield wheel_in_state(places.wheels, pin.artifact)
     try:
         yield embedded_core_wheel()
     except PmError:  # an installation without one can hold no pin on it either

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pm.errors import PmError
 from pm.generations.disk_space import forget_unpacked, full_folder
+from pm.generations.distributions import interpreter_in
 from pm.generations.install_lock import held_by_programs
 from pm.host.pythons import own_cache, uv_binary
 from pm.index.package_sources import Sources
@@ -27,7 +28,7 @@ def sync(places: Places, folder: Path, lock: Path, sources: Sources | None) -> N
     Raise `PmError` (`build-failed`).
     """
     command: list[str | Path] = [uv_binary(), "pip", "sync", "--quiet", "--no-config", "--preview-features", "pylock"]
-    command += ["--python", folder / "bin" / "python", "--no-build", "--allow-empty-requirements"]
+    command += ["--python", interpreter_in(folder), "--no-build", "--allow-empty-requirements"]
     command += ["--offline"] if sources is None else []
     asked = sources.environment_for_uv() if sources is not None else {}
     _run(places, [*command, lock], asked, "the lock could not be installed")

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from admission import (
@@ -22,7 +22,7 @@ from lockfiles.graph import requirement_of
 from pm.documents.files import PROJECT_FILE, Content, Fetch
 from pm.errors import PmError
 from pm.index import IndexClient
-from pm.index.folders import place_in_state, sha256_of
+from pm.index.folders import place_in_state, sha256_of, wheel_in_state
 from pm.names import EMBEDDED_NAME, HOST_NAME
 from pm.places import Places
 from pm.plugins.declaration_cache import Rules, declaration_from_json, declaration_to_json
@@ -134,7 +134,7 @@ def keep_core(hosted: HostedCore, places: Places) -> None:
     pin = hosted.core.pin
     if hosted.kind != "embedded" or pin is None:
         return
-    kept = places.wheels.joinpath(*PurePosixPath(pin.artifact.path).parts[-2:])
+    kept = wheel_in_state(places.wheels, pin.artifact)
     if kept.is_file() and sha256_of(kept) == pin.artifact.sha256:
         return
     content = embedded_core_wheel().read_bytes()

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from lockfiles import Pin
 from pm.errors import PmError
-from pm.index.folders import DIGEST_PART, sha256_of
+from pm.index.folders import sha256_of, wheel_in_state
 from pm.system.files import written_whole
 
 _CHUNK = 1 << 20
@@ -25,7 +25,7 @@ def adopt(pins: Iterable[Pin], wheels: Path, places: Mapping[str, Iterable[Path]
 
 def _adopt(pin: Pin, wheels: Path, places: Iterable[Path]) -> Path:
     artifact = pin.artifact
-    kept = wheels / artifact.sha256[:DIGEST_PART] / artifact.filename
+    kept = wheel_in_state(wheels, artifact)
     if kept.is_file() and sha256_of(kept) == artifact.sha256:
         return kept
     candidates = [path for path in places if path.name == artifact.filename]

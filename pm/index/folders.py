@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from admission import canonical_name
+from lockfiles import Artifact
 from pm.errors import PmError
 
 _SDIST_ENDINGS = (".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz")
@@ -79,6 +80,11 @@ def signature(files: tuple[FolderFile, ...]) -> str:
 def place_in_state(sha256: str, filename: str) -> str:
     """Return the path by which a lock names a wheel that is kept in the manager's state."""
     return f"../../wheels/{sha256[:DIGEST_PART]}/{filename}"
+
+
+def wheel_in_state(wheels: Path, artifact: Artifact) -> Path:
+    """Return where a wheel lies that a lock names by such a path."""
+    return wheels / artifact.sha256[:DIGEST_PART] / artifact.filename
 
 
 def sha256_of(path: str | os.PathLike[str]) -> str:

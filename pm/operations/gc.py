@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 from admission import Problem
@@ -14,6 +14,7 @@ from pm.generations.environment import discard_environment
 from pm.generations.leases import exclusively, leased
 from pm.generations.pointer import read_pointer
 from pm.generations.records import Record, read_record, recorded
+from pm.index.folders import wheel_in_state
 from pm.operations.kept_trees import kept_digests
 from pm.operations.leftovers import GONE
 from pm.operations.run import OperationRun, Result
@@ -80,7 +81,7 @@ def _needed(places: Places) -> Needed:
         | kept_digests(places)
         | _promised(places),
         wheels=frozenset(
-            PurePosixPath(pin.artifact.path).parts[-2]
+            wheel_in_state(places.wheels, pin.artifact).parent.name
             for record in records
             for pin in record.lock.pins
             if pin.artifact.path

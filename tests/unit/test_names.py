@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pm.names import canonical_key, is_key, leaf, same_key, shown, spellings
+from pm.names import canonical_key, is_key, leaf, same_key, shown
 
 
 @pytest.mark.parametrize("key", ["mem0", "memory/mem0", "Disk-Cleanup", "a", "9router", "agent_memory_es", "a" * 64])
@@ -54,11 +54,6 @@ def test_a_category_makes_another_plugin() -> None:
 
 def test_the_leaf_of_a_key_is_its_last_segment() -> None:
     assert [leaf("memory/mem0"), leaf("mem0")] == ["mem0", "mem0"]
-
-
-def test_every_spelling_in_a_list_is_found_in_the_order_of_writing() -> None:
-    written = ["other", "Mem_0", "mem-0", "memory/MEM.0", "mem0"]
-    assert spellings(["memory/mem-0", "mem-0"], written) == ("Mem_0", "mem-0", "memory/MEM.0")
 
 
 def test_a_shown_text_hides_nothing_and_is_bounded() -> None:
