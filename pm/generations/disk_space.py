@@ -140,7 +140,7 @@ def _device(path: Path) -> int:
 
 def _is_adopted(places: Places, pin: Pin) -> bool:
     """Say whether no copy of a pin's wheel has to be made in the state."""
-    return not pin.artifact.path or wheel_in_state(places.wheels, pin.artifact).exists()
+    return not pin.artifact.path or wheel_in_state(places.wheels, pin.artifact.path).exists()
 
 
 def _unpacked_size(places: Places, pin: Pin) -> int:

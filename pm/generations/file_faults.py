@@ -105,7 +105,7 @@ def _kept(places: "Places", pin: Pin) -> Iterator[Path]:
     """Yield the wheels of the manager's own that a pin may name by path."""
     from pm.host.embedded import embedded_core_wheel
 
-    yield wheel_in_state(places.wheels, pin.artifact)
+    yield wheel_in_state(places.wheels, pin.artifact.path)
     try:
         yield embedded_core_wheel()
     except PmError:  # an installation without one can hold no pin on it either

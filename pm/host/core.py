@@ -134,7 +134,7 @@ def keep_core(hosted: HostedCore, places: Places) -> None:
     pin = hosted.core.pin
     if hosted.kind != "embedded" or pin is None:
         return
-    kept = wheel_in_state(places.wheels, pin.artifact)
+    kept = wheel_in_state(places.wheels, pin.artifact.path)
     if kept.is_file() and sha256_of(kept) == pin.artifact.sha256:
         return
     content = embedded_core_wheel().read_bytes()

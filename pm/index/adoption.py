@@ -25,7 +25,7 @@ def adopt(pins: Iterable[Pin], wheels: Path, places: Mapping[str, Iterable[Path]
 
 def _adopt(pin: Pin, wheels: Path, places: Iterable[Path]) -> Path:
     artifact = pin.artifact
-    kept = wheel_in_state(wheels, artifact)
+    kept = wheel_in_state(wheels, artifact.path)
     if kept.is_file() and sha256_of(kept) == artifact.sha256:
         return kept
     candidates = [path for path in places if path.name == artifact.filename]

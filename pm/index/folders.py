@@ -3,11 +3,10 @@
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from admission import canonical_name
-from lockfiles import Artifact
 from pm.errors import PmError
 
 _SDIST_ENDINGS = (".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz")
@@ -82,9 +81,9 @@ def place_in_state(sha256: str, filename: str) -> str:
     return f"../../wheels/{sha256[:DIGEST_PART]}/{filename}"
 
 
-def wheel_in_state(wheels: Path, artifact: Artifact) -> Path:
-    """Return where a wheel lies that a lock names by such a path."""
-    return wheels / artifact.sha256[:DIGEST_PART] / artifact.filename
+def wheel_in_state(wheels: Path, path: str) -> Path:
+    """Return where a wheel lies that a lock names by such a path, as uv finds it from an environment's folder."""
+    return wheels.joinpath(*PurePosixPath(path).parts[-2:])
 
 
 def sha256_of(path: str | os.PathLike[str]) -> str:

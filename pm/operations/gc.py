@@ -81,7 +81,7 @@ def _needed(places: Places) -> Needed:
         | kept_digests(places)
         | _promised(places),
         wheels=frozenset(
-            wheel_in_state(places.wheels, pin.artifact).parent.name
+            wheel_in_state(places.wheels, pin.artifact.path).parent.name
             for record in records
             for pin in record.lock.pins
             if pin.artifact.path

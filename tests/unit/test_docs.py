@@ -85,7 +85,7 @@ def resolved(name: str) -> object:
 
 
 def defined_names() -> Iterator[str]:
-    """Yield every class of the manager and of the core, and its fields and methods as `Class.name`."""
+    """Yield every class and type of the manager and of the core, and its fields and methods as `Class.name`."""
     core = [path.read_text(encoding="utf-8") for path in (ROOT / "core").rglob("*.py")]
     for text in (*SOURCES.values(), *core):
         for node in ast.walk(ast.parse(text)):
@@ -96,6 +96,8 @@ def defined_names() -> Iterator[str]:
                         yield f"{node.name}.{part.target.id}"
                     if isinstance(part, ast.FunctionDef):
                         yield f"{node.name}.{part.name}"
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "NewType":
+                yield ast.literal_eval(node.args[0])
 
 
 OF_THE_CONTRACT = {"MemoryProvider"}
