@@ -22,7 +22,7 @@ _KINDS = {
     "null": "null", "bool": "boolean", "int": "integer", "float": "number", "timestamp": "date",
     "str": "text", "merge": "text", "value": "text",
 }  # fmt: skip
-# YAML 1.1 says boolean, PyYAML says text. Readers disagree, so nobody can mean one of the two by it.
+# YAML 1.1 says boolean, PyYAML says text. Readers disagree, so it cannot be written to mean one of the two.
 _ONE_LETTER_BOOLEANS = frozenset("yYnN")
 
 

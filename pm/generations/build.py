@@ -193,7 +193,7 @@ def _withdraw(folder: Path) -> None:
 def _is_selected(places: Places, environment: EnvironmentNumber) -> bool:
     try:
         pointer = read_pointer(places)
-    except PmError:  # nobody can tell, so it stays
+    except PmError:  # it is not known, so it stays
         return True
     return pointer is not None and pointer.environment == environment
 
@@ -201,10 +201,10 @@ def _is_selected(places: Places, environment: EnvironmentNumber) -> bool:
 def apply(places: Places, edits: Edits, pointer: bytes | None, *, operation: str) -> None:
     """Change configs, plugin folders and the pointer together.
 
-    A config that somebody else changed meanwhile is merged as long as it selects the same; else `config-changed`.
+    A config that another process changed meanwhile is merged as long as it selects the same; else `config-changed`.
     """
     if edits.flush or any(replacement.tree is not None for replacement in edits.trees):
-        # everything at once, as one file after the other takes longer; and before anybody waits for a config
+        # everything at once, as one file after the other takes longer; and before the lock of a config is held
         os.sync()
     with ExitStack() as stack:
         replacements = list(edits.trees)
@@ -241,7 +241,7 @@ def consents_left(consents: Mapping[str, Any], lock: Lock) -> dict[str, object]:
 def contents_after(
     record: Record, members: Sequence[Member], fingerprint: str, **changed: Mapping[str, object]
 ) -> Contents:
-    """Return what a record says after somebody left: everything else is as it was."""
+    """Return what a record says after a plugin left: everything else is as it was."""
     values = {name: getattr(record, name) for name in Contents._fields}
     return Contents(**(values | {"members": tuple(members), "fingerprint": fingerprint} | changed))
 
@@ -278,7 +278,7 @@ def _unchanged(decided_on: Mapping[Path, Selection]) -> None:
         if _decisive(now) != _decisive(selection):
             raise PmError(
                 "config-changed",
-                "the plugins in the config were changed by somebody else while this was decided",
+                "the plugins in the config were changed by another process while this was decided",
                 file=str(home / "config.yaml"),
                 hint="look at it and run this again; nothing was changed",
             )

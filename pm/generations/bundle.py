@@ -117,7 +117,7 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 def is_bundle(folder: Path) -> bool:
-    """Say whether a folder holds a bundle and nothing else, so that nobody misses anything if it is replaced."""
+    """Say whether a folder holds a bundle and nothing else, so that nothing is lost if it is replaced."""
     try:
         lines = (folder / _SUMS).read_bytes().splitlines()
         read_bundle(folder)

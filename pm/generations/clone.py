@@ -81,7 +81,7 @@ def _intact(environment: Path, pins: Mapping[str, str], pin: Pin) -> Given | Non
 
 def _is_whole(environment: Path, written: Path, line: RecordLine, distribution: InstalledDistribution) -> bool:
     path = Path(os.path.normpath(written))
-    # by way of a link it would be a file of somebody else, who goes on writing to it
+    # by way of a link it would be a file from elsewhere, which may still be written to
     if not path.is_file() or path.is_symlink() or not _lies_in(path, environment):
         return False
     return path == distribution.record or line.digest == digest_of_file(path)

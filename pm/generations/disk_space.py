@@ -144,7 +144,7 @@ def _is_adopted(places: Places, pin: Pin) -> bool:
 
 
 def _unpacked_size(places: Places, pin: Pin) -> int:
-    """Return what the files of a pin hold, or where nobody has looked into it, the wheel itself."""
+    """Return what the files of a pin hold, or for a wheel that was never looked into, its own size."""
     from pm.index.contents import load_contents
 
     contents = load_contents(places.cache, pin.artifact.sha256)

@@ -10,13 +10,10 @@ from typing import NamedTuple
 
 from pm.dist_info import ENDING, METADATA, RECORD, RecordLine, distribution_of, record_lines, record_text, sha256_text
 from pm.errors import PmError
-from pm.inside import MODULE
 from pm.system.files import write_bytes
 
 LOCK_NAME = "pylock.toml"
 """In the folder of an environment: the lock that it was built from."""
-OWN_RECORD = f"{MODULE}.{RECORD}"
-"""Beside the lock: what the manager itself has put into the environment, in the form of a distribution's RECORD."""
 _CHUNK = 1 << 20
 
 
@@ -90,7 +87,14 @@ def own_files(folder: Path) -> list[RecordLine]:
     The environment itself says so: another version of the manager has put something else there, and an older one
     nothing.
     """
-    return read_lines(folder / OWN_RECORD)
+    return read_lines(own_record(folder))
+
+
+def own_record(folder: Path) -> Path:
+    """Return where it is noted, beside the lock, what the manager has put there: in the form of a RECORD."""
+    from pm.inside import MODULE  # a start needs nothing of it
+
+    return folder / f"{MODULE}.{RECORD}"
 
 
 def read_lines(record: Path) -> list[RecordLine]:

@@ -14,11 +14,11 @@ from pm.dist_info import RecordLine
 from pm.generations import uv
 from pm.generations.distributions import (
     LOCK_NAME,
-    OWN_RECORD,
     InstalledDistribution,
     digest_of,
     installed,
     own_files,
+    own_record,
     read_lines,
     site_packages,
     write_lines,
@@ -73,7 +73,7 @@ def _put_module(folder: Path) -> None:
     module, content = site_packages(folder) / FILE, module_source()
     write_bytes(module, content)
     line = RecordLine(module.relative_to(folder).as_posix(), digest_of(content), len(content))
-    write_lines(folder / OWN_RECORD, [line])
+    write_lines(own_record(folder), [line])
 
 
 def discard_environment(folder: Path) -> None:
@@ -92,7 +92,7 @@ def _raise_named(_: object, path: str, raised: tuple[type[BaseException], BaseEx
 
 
 def seal(folder: Path) -> None:
-    """Take write permission from the environment's folders, so that nobody adds a file by accident."""
+    """Take write permission from the environment's folders, so that no file is added by accident."""
     for directory, _, _ in os.walk(folder, topdown=False):
         Path(directory).chmod(0o555)
 

@@ -45,7 +45,7 @@ class Foreseen(NamedTuple):
     flawed: tuple[Fault, ...] = ()
     """Wheels that cannot be installed: something is wrong with the index, and with no set of requirements."""
     unknown: tuple[str, ...] = ()
-    """Pins whose contents nobody could tell, sorted: only the check after the build will judge them."""
+    """Pins whose contents are not known, sorted: only the check after the build will judge them."""
 
 
 def faults_of(lock: Lock, index: "IndexClient", *, interpreter: "Interpreter", places: "Places") -> Foreseen:
@@ -174,7 +174,7 @@ def collision(names: tuple[str, ...], paths: list[str], core: str) -> Fault:
 
 
 def shadowing(paths: Mapping[str, Iterable[str]], standard: frozenset[str], core: str) -> Iterator[Fault]:
-    """Name packages that hide a module of the core, and modules that the standard library hides from everybody.
+    """Name packages that hide a module of the core, and modules that the standard library hides.
 
     A package folder or a compiled module wins over a `.py` file beside it, so a distribution's `utils/__init__.py`
     hides the core's `utils.py`. The standard library comes first on the path: a back-port such as `argparse` is never

@@ -1,7 +1,7 @@
-"""One changing operation at a time for each root; whoever waits learns who holds it.
+"""One changing operation at a time for each root; one that waits says which one holds the lock.
 
 The lock ends with its process. A program that it had started may outlive it for a moment and goes on writing, so it
-holds a lock of its own, and an operation begins when nobody has that one either.
+holds a lock of its own, and an operation begins when that one is free too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def install_lock(
     owner = places.locks / "install.json"
     try:
         places.locks.mkdir(parents=True, exist_ok=True)
-        # a mark in place of a lock would outlive whoever is killed, and leases have no such way out either
+        # a mark in place of a lock would outlive a process that is killed, and leases have no such way out either
         lock = FileLock(places.locks / "install.lock", fallback_to_soft=False)
         try:
             lock.acquire(timeout=0)
@@ -61,7 +61,7 @@ def install_lock(
 
 @contextmanager
 def held_by_programs(places: Places) -> Iterator[int]:
-    """Give a descriptor for a program that writes to the state: nobody else begins as long as it may do so.
+    """Give a descriptor for a program that writes to the state: no other operation begins as long as it may do so.
 
     That is until this ends, and if it is left by an exception, until all who have the descriptor have closed it. Raise
     `PmError` (`not-writable`, `no-space`).
@@ -75,7 +75,7 @@ def held_by_programs(places: Places) -> Iterator[int]:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield descriptor
-        # for everybody: what the program leaves running on purpose may have it open for days
+        # for all processes that have it: what the program leaves running on purpose may have it open for days
         fcntl.flock(descriptor, fcntl.LOCK_UN)
     finally:
         os.close(descriptor)
@@ -103,7 +103,7 @@ def _note_holder(places: Places, operation: str) -> None:
     try:
         write_json(places.locks / "install.json", {"operation": operation, "pid": os.getpid()})
     except PmError as error:
-        if error.code != "no-space":  # whoever waits knows less then, and there is a way to make room
+        if error.code != "no-space":  # an operation that waits knows less then, and there is a way to make room
             raise
 
 

@@ -2,7 +2,7 @@
 
 A lease is a shared `flock` on `<root>/pm/locks/generation-<n>`. It belongs to the open file and not to a process, so it
 passes through `exec` to the started command and on to its children, and the system ends it with the last of them,
-however they die. Whoever collects takes the exclusive lock, which fails as long as there is a lease. The file may be
+however they die. Garbage collection takes the exclusive lock, which fails as long as there is a lease. The file may be
 removed under that lock: who waited for it meanwhile sees that the name means another file now, and asks again.
 """
 
@@ -26,8 +26,8 @@ _LOWEST_DESCRIPTOR = 10
 def take_lease(places: Places, environment: EnvironmentNumber) -> int:
     """Return an inheritable descriptor that leases an environment until it is closed everywhere.
 
-    Waits while somebody collects just that environment; whether it is still there afterwards is the caller's question.
-    Raise `PmError` (`not-writable`, `no-space`).
+    Waits while another process collects just that environment; whether it is still there afterwards is the caller's
+    question. Raise `PmError` (`not-writable`, `no-space`).
     """
     path = _file(places.locks, environment)
     try:
@@ -42,7 +42,7 @@ def take_lease(places: Places, environment: EnvironmentNumber) -> int:
 
 
 def make_leasable(places: Places, environment: EnvironmentNumber) -> None:
-    """Make the file that leases of an environment lock: later the state may be one that nobody can write.
+    """Make the file that leases of an environment lock: later the state may be read-only.
 
     Raise `PmError` (`not-writable`, `no-space`).
     """
@@ -56,7 +56,7 @@ def make_leasable(places: Places, environment: EnvironmentNumber) -> None:
 
 @contextmanager
 def exclusively(places: Places, environment: EnvironmentNumber) -> Iterator[bool]:
-    """Say whether nobody leases an environment; if so, nobody can until this ends.
+    """Say whether no process leases an environment; if so, none can until this ends.
 
     Raise `PmError` (`not-writable`, `no-space`).
     """
@@ -88,7 +88,7 @@ def leased(locks: Path) -> tuple[EnvironmentNumber, ...]:
 
 
 def is_held(path: Path) -> bool:
-    """Say whether somebody holds a lock on a file, shared or exclusive; nobody does on one that is not there."""
+    """Say whether a process holds a lock on a file, shared or exclusive; on one that is not there none does."""
     try:
         descriptor = _opened(path)
     except FileNotFoundError:

@@ -103,7 +103,7 @@ def read_record(places: Places, number: GenerationNumber) -> Record:
 
 
 def _here(member: Member, selections: Mapping[str, Any], places: Places) -> Member:
-    """Return a member with its folder where its home is now: somebody may have moved the whole of it."""
+    """Return a member with its folder where its home is now: the whole of it may have been moved."""
     for profile in member.profiles:
         before, now = str(selections.get(profile, {}).get("home", "")), str(places.home_of(profile))
         if member.source == "user" and before not in ("", now) and member.root.startswith(f"{before}/"):

@@ -3,7 +3,7 @@
 A transaction is a list of replacements, written to `journal.json` before the first of them happens. The pointer is
 replaced last, and that one rename is the commit: a journal found later is finished if the pointer (or the journal
 itself, where no pointer takes part) says committed, and undone if not. Undoing and finishing may be interrupted and
-repeated. What somebody else changed meanwhile is left alone and the journal is parked.
+repeated. What another process changed meanwhile is left alone and the journal is parked.
 
 A file is recognised by its digest. A folder is recognised by its inode, which a rename keeps: a plugin may write into
 its folder at any time without becoming another plugin. Only the standard library is needed here.
@@ -130,14 +130,14 @@ def _recovered(places: Places) -> Recovered:
     operation = str(journal.get("operation", ""))
     committed = _is_committed(places, journal)
     if committed:
-        sync_folder(places.state)  # whoever renamed the pointer may have been killed before it was on the disk
+        sync_folder(places.state)  # the process that renamed the pointer may have been killed before it was on the disk
     foreign = () if committed else tuple(entry.path for entry in entries if not _is_ours(entry))
     for entry in reversed(entries):
         if entry.path in foreign:
             continue
         if not committed:
             _undo(entry)
-        with contextlib.suppress(OSError):  # what cannot be removed now is swept another time, and is in nobody's way
+        with contextlib.suppress(OSError):  # what cannot be removed now is swept another time, and does no harm
             _discard(Path(entry.staged))
             _discard(Path(entry.kept))
     _sync_parents(entries)
@@ -198,7 +198,7 @@ def _stage(replacement: Replacement, entries: list[_JournalEntry]) -> None:
     if replacement.expected is not None and before != replacement.expected:
         raise PmError(
             "config-changed",
-            f"`{path}` was changed by somebody else while this was decided",
+            f"`{path}` was changed by another process while this was decided",
             file=str(path),
             hint="run it again; nothing was changed",
         )
@@ -264,7 +264,7 @@ def _keep(path: Path, kept: Path) -> None:
         write_bytes(kept, path.read_bytes(), mode=stat.S_IMODE(path.stat().st_mode), durable=True)
 
 
-# also what the kernel says of a file of somebody else (`fs.protected_hardlinks`)
+# also what the kernel says of a file of another user (`fs.protected_hardlinks`)
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
@@ -334,7 +334,7 @@ def _is_committed(places: Places, journal: dict[str, object]) -> bool:
 
 
 def _sweep(places: Places) -> None:
-    """Remove half-written pointers and journals: whoever wrote them was killed, since the install lock is ours."""
+    """Remove half-written pointers and journals: their writer was killed, since the install lock is ours."""
     for file in (places.pointer, places.journal):
         for leftover in places.state.glob(f".{file.name}.*.tmp"):
             leftover.unlink(missing_ok=True)

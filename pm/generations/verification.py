@@ -81,7 +81,7 @@ def _known_digest(path: Path, hashes: Hashes) -> str:
 
 
 def _changed_own(folder: Path) -> Iterator[Fault]:
-    """Yield what the manager itself has put there and somebody changed."""
+    """Yield what the manager itself has put there and what was changed since."""
     for line in own_files(folder):
         path = folder / line.path
         # one with another size is a fault already
@@ -90,7 +90,7 @@ def _changed_own(folder: Path) -> Iterator[Fault]:
 
 
 def _foreign(folder: Path, site: Path) -> Iterator[Fault]:
-    """Yield the files that nobody brought who may; bytecode is not written there and so counts as well."""
+    """Yield the files that neither a distribution nor the manager brought; bytecode counts as well."""
     records = (distribution.record for distribution in installed(site))
     ours = {os.path.normpath(site / line.path) for record in records for line in read_lines(record)}
     ours |= {os.path.normpath(folder / line.path) for line in own_files(folder)}
@@ -99,7 +99,7 @@ def _foreign(folder: Path, site: Path) -> Iterator[Fault]:
         for name in sorted(files):
             path = Path(directory, name)
             if os.path.normpath(path) not in ours and name not in _OF_THE_ENVIRONMENT:
-                yield Fault("drift", f"{shown(str(path.relative_to(site)))} was put there by somebody else")
+                yield Fault("drift", f"{shown(str(path.relative_to(site)))} was not put there by the manager")
 
 
 def _same(one: Path, other: Path) -> bool:

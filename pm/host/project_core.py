@@ -169,7 +169,7 @@ class _Wishes:
                     yield requirement.name, requirement.specifier
 
     def problems(self, chosen: Iterable[str]) -> Iterator[Problem]:
-        """Yield the faults; of an extra that nobody chose only what makes the file itself invalid."""
+        """Yield the faults; of an extra that was not chosen only what makes the file itself invalid."""
         counting = set(chosen)
         for extra, judged in self._judged.items():
             for problem in judged.problems:

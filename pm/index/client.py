@@ -91,7 +91,7 @@ class IndexClient:
     def partial(self) -> tuple[str, ...]:
         """Pages that were looked at and hold folders' files only, because an index could not be asked offline.
 
-        With these a set may be admitted, but a refusal would be about what nobody asked for.
+        With these a set may be admitted, but a refusal would be about what was never asked for.
         """
         return tuple(sorted(name for name in self._consulted if self._asks_servers and self._age_of(name) is None))
 

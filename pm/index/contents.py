@@ -4,8 +4,8 @@ Nothing is unpacked. A file's identity is its checksum and size, as the director
 console script, which the installer writes, is the object that it calls. The rules of what is written where are those
 of uv, which installs: it passes over entries that would leave the environment, so they are no part of the contents.
 
-A digest never means another wheel, so what was learnt once holds for ever, and whoever installed a set has learnt all
-of it: neither verdicts nor the files of the selected environment need to be kept or compared beside it.
+A digest never means another wheel, so what was learnt once holds for ever, and where a set was installed, all of it is
+known: neither verdicts nor the files of the selected environment need to be kept or compared beside it.
 """
 
 import io
@@ -30,7 +30,7 @@ _OUTSIDE = "../../.."
 _SCRIPTS = f"{_OUTSIDE}/bin"
 _SCHEMES = {"purelib": "", "platlib": "", "scripts": f"{_SCRIPTS}/", "data": f"{_OUTSIDE}/"}
 _OF_ITS_OWN = "headers"
-"""Headers go into a folder that is named for the distribution: nobody else writes there."""
+"""Headers go into a folder that is named for the distribution: no other wheel writes there."""
 _OF_AN_INFO = f"{ENDING}/"
 _LARGEST_DIRECTORY = 16 * 1024 * 1024
 """Bytes; ten times the largest real ones."""
@@ -56,7 +56,7 @@ class WheelContents(NamedTuple):
 
 
 def counts(path: str) -> bool:
-    """Say whether a path can collide: metadata is everybody's own, and bytecode is made anew."""
+    """Say whether a path can collide: metadata is each distribution's own, and bytecode is made anew."""
     return _OF_AN_INFO not in path and "__pycache__/" not in path
 
 
@@ -150,7 +150,7 @@ def _target(path: str, data: str) -> str | None:
     if scheme == _OF_ITS_OWN:
         return None
     if scheme not in _SCHEMES or not rest:
-        raise _Flawed(f"nobody knows where `{path}` belongs")
+        raise _Flawed(f"it is not known where `{path}` belongs")
     return _SCHEMES[scheme] + rest
 
 
@@ -255,7 +255,7 @@ def read_local(places: Iterable[Path], artifact: Artifact) -> WheelContents | No
 def side_by_side(tasks: Sequence[Callable[[], _Result]], workers: int) -> Iterator[tuple[int, _Result]]:
     """Yield the results of tasks by their positions as they come, and raise the first exception.
 
-    Nobody waits for what is under way when the caller stops listening, for example because the user did.
+    What is under way is not waited for when the caller stops listening, for example because the user did.
     """
     import queue
     import threading

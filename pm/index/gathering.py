@@ -63,7 +63,7 @@ def fetch(pins: Iterable[Pin], cache: Path, sources: Sources, index_options: Ind
     except OSError as error:
         raise disk_error(error, cache) from error
     finally:
-        # workers that nobody listens to any more stop at their next bytes, and what they write is the cache's
+        # workers whose results are not wanted any more stop at their next bytes, and what they write is the cache's
         transport.cancelled.set()
         transport.close()
 

@@ -17,7 +17,7 @@ _MOST_TURNS = 8
 
 
 class Wish(NamedTuple):
-    """What somebody wants of a package."""
+    """What a requirement wants of a package."""
 
     name: str
     specifier: str = ""
@@ -103,7 +103,7 @@ class Guesses:
             self.look_at(name)
 
     def _guess(self, name: str, page: Page) -> str | None:
-        """Return the newest version that everybody seen so far lets in, a preferred one first."""
+        """Return the newest version that all requirements seen so far let in, a preferred one first."""
         if name in self._decided:
             return self._decided[name]
         wanted = {wish.specifier for options in self._wishes.get(name, {}).values() for wish in options}

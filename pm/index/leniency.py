@@ -1,7 +1,7 @@
 """Read what an index says although it breaks PEP 440 or PEP 508, where its meaning is plain.
 
 Plugins are read strictly, because their author is there to correct them. Metadata on an index stays as it is for ever,
-and a strict reading would refuse releases that everybody installs.
+and a strict reading would refuse releases that are installed everywhere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _EMPTY_CLAUSES = re.compile(r",\s*(?=,|$|\))")
 
 
 def lenient_specifier(text: str) -> SpecifierSet | None:
-    """Return the set that a text means, or `None` if nobody can say."""
+    """Return the set that a text means, or `None` if that cannot be told."""
     try:
         return SpecifierSet(text)
     except InvalidSpecifier:

@@ -151,7 +151,7 @@ class Judge:
         """Return the extras for which a marker holds; `""` alone if it needs none."""
         if marker is None or self._holds(marker, "", line):
             return ("",)
-        # An extra whose name is none in the sense of PEP 685 can be asked for by nobody; nothing behind it is enabled.
+        # An extra whose name is none in the sense of PEP 685 cannot be asked for; nothing behind it is enabled.
         named = dict.fromkeys(canonical_name(extra) for extra in extras_in(str(marker)) if _EXTRA_NAME.fullmatch(extra))
         return tuple(extra for extra in named if self._holds(marker, extra, line))
 

@@ -1,7 +1,7 @@
 """Find out where distributions come from: the settings, else uv's configuration, else pip's; the default index is uv's.
 
 The answer is kept in the cache without credentials, beside a digest of what it depends on, so that a dry run starts no
-process and parses no configuration. Whoever really asks an index calls `complete` first, which reads again.
+process and parses no configuration. What really asks an index calls `complete` first, which reads again.
 """
 
 import hashlib

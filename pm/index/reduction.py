@@ -101,7 +101,7 @@ class Fit:
         return min(self._rank_of_tag.get("-".join(tag), _UNFIT) for tag in itertools.product(*parts))
 
     def accepts_python(self, requires_python: str) -> bool:
-        """Whether a `Requires-Python` lets the target in; one that nobody can read does."""
+        """Whether a `Requires-Python` lets the target in; one that cannot be read does."""
         known = self._pythons.get(requires_python)
         if known is None:
             specifier = lenient_specifier(requires_python)

@@ -114,7 +114,7 @@ class Transport:
             if index.userinfo
         }
         self.cancelled = threading.Event()
-        """Set by the owner when nobody waits any more; replaced before the next questions."""
+        """Set by the owner when no caller waits any more; replaced before the next questions."""
 
     def close(self) -> None:
         """Close all connections."""

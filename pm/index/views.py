@@ -1,4 +1,4 @@
-"""`Facts` as mappings over the store: a package is parsed when somebody asks for it, and it is noted that he did."""
+"""`Facts` as mappings over the store: a package is parsed when it is asked for, and that it was is noted."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple

@@ -107,7 +107,7 @@ def lease() -> Lease:
     """See to it that this process holds a lease on its environment, and keep it for as long as the process lives.
 
     One that came with the start is found; else one is taken, and found when this is called again. Children that
-    inherit descriptors hold it too. This waits while somebody deletes just this environment.
+    inherit descriptors hold it too. This waits while another process deletes just this environment.
     """
     place = _place()
     if place is None:
@@ -323,7 +323,7 @@ def _files(module: object) -> Iterator[str]:
 
 
 def _is_among(imported: Iterable[str], site: str, info: str) -> bool:
-    """Say whether something was imported from a distribution: yes if nobody can tell what belongs to it."""
+    """Say whether something was imported from a distribution: yes if it is not known what belongs to it."""
     record = _read(f"{site}/{info}/RECORD") if info else None
     if record is None:
         return True
@@ -389,7 +389,7 @@ def _take(path: str) -> int:
         descriptor = _opened(path)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH)
-            if _holds(descriptor, path):  # whoever held it alone meanwhile may have removed the file
+            if _holds(descriptor, path):  # the process that held it alone meanwhile may have removed the file
                 return fcntl.fcntl(descriptor, fcntl.F_DUPFD, _LOWEST_DESCRIPTOR)
         finally:
             os.close(descriptor)

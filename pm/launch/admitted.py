@@ -1,6 +1,6 @@
 """Compare what is enabled, and what was admitted, with the selected generation as it is now.
 
-Whoever starts a command asks this each time, so the answer is kept together with the state of every file that it rests
+Each start of a command asks this, so the answer is kept together with the state of every file that it rests
 on. As long as all of them are as they were, the standard library is enough.
 """
 
@@ -153,7 +153,7 @@ def _differing(members: "Iterable[Found]", places: Places, pointer: Pointer) -> 
 
 
 def _absent(missing: Iterable[str], places: Places, pointer: Pointer) -> Iterator[tuple[str, str]]:
-    """Yield what nobody found and nobody admitted: a core may know more sources of plugins than the manager reads."""
+    """Yield what was neither found nor admitted: a core may know more sources of plugins than the manager reads."""
     from pm.names import canonical_key, leaf
 
     here = [row.key for row in pointer.admitted if places.profile in row.profiles]

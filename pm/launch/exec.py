@@ -132,7 +132,7 @@ def _grandparent(path: str) -> str:
 
 
 def _is_ourselves(program: Path) -> bool:
-    """Say whether a program is the one that runs now: somebody installed the manager into a generation."""
+    """Say whether a program is the one that runs now: the manager was installed into a generation."""
     running = Path(sys.argv[0])
     return running.exists() and program.samefile(running)
 

@@ -106,7 +106,7 @@ _UNFINISHED = r"\..+\.([0-9]+)\.[0-9a-f]{8}\.tmp"
 
 
 def _about(path: Path, temporary: Path, error: OSError) -> PmError:
-    if str(error.filename) == str(temporary):  # a name that nobody knows
+    if str(error.filename) == str(temporary):  # a name that means nothing to the operator
         error.filename = str(path)
     return disk_error(error, path)
 
@@ -151,10 +151,10 @@ def disk_error(error: OSError, path: Path, *, verb: str = "written") -> PmError:
             "no-space", f"no space is left for `{where}`", file=where, hint="free some space and run it again"
         )
     if error.errno in (errno.ENOLCK, errno.ENOSYS):
-        hint = "its file system has no locks, or cannot reach whoever gives them: put the home on one that has"
+        hint = "its file system has no locks, or cannot reach the server that gives them: put the home on one that has"
         return PmError("not-writable", f"`{where}` cannot be locked: {error.strerror}", file=where, hint=hint)
     message = f"`{where}` cannot be {verb}: {error.strerror or error}"
-    others = _of_somebody_else(Path(where)) if error.errno in (errno.EACCES, errno.EPERM) else None
+    others = _of_another_user(Path(where)) if error.errno in (errno.EACCES, errno.EPERM) else None
     if others is None:
         return PmError("not-writable", message, file=where)
     blocking, owner = others
@@ -172,7 +172,7 @@ def require_writable(*paths: Path) -> None:
             raise disk_error(PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(there)), there)
 
 
-def _of_somebody_else(path: Path) -> tuple[Path, str] | None:
+def _of_another_user(path: Path) -> tuple[Path, str] | None:
     """Return what of a path and its folder this user may not use because it belongs to another, and to whom."""
     folder = next((part for part in path.parents if os.access(part, os.F_OK)), path)
     for part in (path, folder):

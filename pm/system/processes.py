@@ -87,7 +87,7 @@ def run(
                     encoding="utf-8",
                     errors="replace",
                     # so it can be ended as a whole, and Ctrl-C reaches us alone: we know what to do then; without a
-                    # terminal, since whoever asks something there (git, ssh) would be stopped, and waited for in vain
+                    # terminal: a program that asks something there (git, ssh) would be stopped, and waited for in vain
                     start_new_session=True,
                     pass_fds=(lifeline, *held),
                 )
@@ -115,7 +115,7 @@ def _lifeline() -> Iterator[int]:
 
 @contextmanager
 def _ended_as_a_whole(program: subprocess.Popen[str], lifeline: int) -> Iterator[None]:
-    """See to it that nobody of a program's process group is left if we are cut short, or killed."""
+    """See to it that nothing of a program's process group is left if we are cut short, or killed."""
     _signal_when_closed(lifeline, -program.pid)
     with program:
         try:
@@ -129,7 +129,7 @@ def _ended_as_a_whole(program: subprocess.Popen[str], lifeline: int) -> Iterator
 
 
 def _signal_when_closed(lifeline: int, owner: int) -> None:
-    """Have Linux kill the owner of a pipe when its other end is closed; nobody's, if the owner is 0.
+    """Have Linux kill the owner of a pipe when its other end is closed, or no process, if the owner is 0.
 
     `PR_SET_PDEATHSIG` would be the usual way, and reaches only the program itself; it has to be asked for in the child,
     between `fork` and `exec`, which Python allows only where no other thread runs. Where there is no such signal (not

@@ -3,7 +3,7 @@
 The signals belong to the program, so only the command listens (`pm.cli.main`). The first one raises `Stopped` wherever
 the program is; what tidies up then is not disturbed, unless a person presses Ctrl-C again. Once a change is made, or it
 is known how an operation ended, it is too late: what is left takes a moment, and then it can be said what was done.
-While that is said a signal ends the program as it ends any other: whoever should read it may not do so for days.
+While that is said a signal ends the program as it ends any other: the reader of a pipe may not read for days.
 """
 
 import signal
@@ -44,7 +44,7 @@ _EARS = _Ears()
 
 
 def listen() -> None:
-    """Hear the signals from now on; one that whoever started the program wants ignored (`nohup`) stays ignored."""
+    """Hear the signals from now on; one that the starting program wants ignored (`nohup`) stays ignored."""
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _EARS.hear)
@@ -72,7 +72,7 @@ def only_to_be_said() -> None:
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """Hear what arrives in a moment that must not be cut in two only at its end."""
-    import threading  # which whoever starts a program has already, and a quick answer needs not
+    import threading  # which everything that starts a program has already, and a quick answer needs not
 
     if threading.current_thread() is not threading.main_thread():  # no signal is heard there anyway
         yield

@@ -270,7 +270,7 @@ def test_entries_that_would_leave_the_environment_are_not_installed_and_no_fault
     [
         (("a.py", "another"), "it holds two different files `a.py`"),
         (("b-1.0.dist-info/METADATA", ""), "it has several folders of metadata"),
-        (("a-1.0.data/weird/a.py", ""), "nobody knows where `a-1.0.data/weird/a.py` belongs"),
+        (("a-1.0.data/weird/a.py", ""), "it is not known where `a-1.0.data/weird/a.py` belongs"),
     ],
 )
 def test_a_wheel_that_uv_will_refuse_is_a_fault_before(setting: Setting, entry: tuple[str, str], flaw: str) -> None:

@@ -20,7 +20,7 @@ from fixtures.wheels import Distribution, build_wheels
 from lockfiles import Artifact, Edge, Lock, Pin, pylock
 from pm.dist_info import RecordLine
 from pm.errors import PmError
-from pm.generations.distributions import LOCK_NAME, OWN_RECORD, read_lines, site_packages
+from pm.generations.distributions import LOCK_NAME, own_record, read_lines, site_packages
 from pm.generations.environment import build_environment, check_environment, discard_environment, seal
 from pm.generations.file_faults import Fault
 from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter
@@ -482,7 +482,7 @@ def test_our_module_is_part_of_what_must_be_there(built: Drifted) -> None:
 
 
 def test_an_environment_that_an_older_manager_built_has_no_module_and_is_complete(built: Drifted) -> None:
-    (built.folder / OWN_RECORD).unlink()
+    own_record(built.folder).unlink()
     (built.folder / OURS).unlink()
     assert built.check() == []
 

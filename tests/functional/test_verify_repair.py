@@ -77,7 +77,9 @@ def test_a_file_that_somebody_put_there_is_named(home: Home) -> None:
     site.chmod(0o755)
     (site / "stranger.py").write_text("")
     found = home.ask("pm", "verify")
-    assert [reason["message"] for reason in found.value["reasons"]] == ["`stranger.py` was put there by somebody else"]
+    assert [reason["message"] for reason in found.value["reasons"]] == [
+        "`stranger.py` was not put there by the manager"
+    ]
     assert home.ask("plugins", "check").gist == "1 drift drift"
     assert (home.ask("pm", "repair").gist, home.ask("plugins", "check").gist) == ("0 repaired", "0 ready")
 

@@ -77,7 +77,9 @@ def test_where_no_locks_can_be_had_that_is_said_and_nobody_goes_on_without(
     assert [answer.gist for answer in changes] == ["3 failed not-writable"] * 3
     hints = [answer.value["reasons"][0]["hint"] for answer in changes]
     assert (
-        hints == ["its file system has no locks, or cannot reach whoever gives them: put the home on one that has"] * 3
+        hints
+        == ["its file system has no locks, or cannot reach the server that gives them: put the home on one that has"]
+        * 3
     )
     assert (start.status, start.stdout) == (3, "")
     assert re.search(r"cannot be locked: (No locks available|Function not implemented)", start.stderr)

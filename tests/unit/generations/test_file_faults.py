@@ -144,8 +144,8 @@ def test_one_file_that_is_there_twice_is_one_file() -> None:
         ([("a.py", "one"), ("a.py", "two")], "it holds two different files `a.py`"),
         ([("a.py", "one"), ("./a.py", "two")], "it holds two different files `a.py`"),
         ([("rival-1.0.dist-info/METADATA", "")], "it has several folders of metadata"),
-        ([("demo-1.0.data/weird/a.py", "")], "nobody knows where `demo-1.0.data/weird/a.py` belongs"),
-        ([("demo-1.0.data/a.py", "")], "nobody knows where `demo-1.0.data/a.py` belongs"),
+        ([("demo-1.0.data/weird/a.py", "")], "it is not known where `demo-1.0.data/weird/a.py` belongs"),
+        ([("demo-1.0.data/a.py", "")], "it is not known where `demo-1.0.data/a.py` belongs"),
     ],
 )
 def test_a_wheel_that_the_installer_refuses_has_a_flaw(entries: list[tuple[str, str]], flaw: str) -> None:
