@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from packaging.markers import Environment
     from packaging.pylock import Package, PackageArchive, PackageSdist, PackageWheel, Pylock
 
-__all__ = ["canonical", "digest", "dumps", "loads", "text_digest"]
+__all__ = ["canonical", "digest", "dumps", "loads"]
 
 TOOL = "hermes-pm"
 """Our name in `created-by` and in the `tool` tables."""
@@ -54,14 +54,9 @@ def dumps(lock: Lock) -> str:
 
 def digest(lock: Lock) -> str:
     """Return the digest of the lock's text, `sha256:…`."""
-    return text_digest(dumps(lock))
-
-
-def text_digest(text: str) -> str:
-    """Return the digest of a text as `digest` does, to compare a file with its lock without reading it as one."""
     import hashlib
 
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    return "sha256:" + hashlib.sha256(dumps(lock).encode()).hexdigest()
 
 
 def canonical(lock: Lock) -> Lock:

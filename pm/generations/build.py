@@ -1,15 +1,14 @@
 """Prepare a generation from a lock, and select it together with what changes in configs and plugin folders."""
 
-import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from admission import Policy, Problem, Refused
+from admission import Problem, Refused
 from lockfiles import Lock, pylock
 from pm.config.edit import ConfigChange, edit_config, locked_config
 from pm.config.profiles import read_selection
@@ -28,7 +27,7 @@ from pm.generations.fault_reasons import refusal_of, warning_of
 from pm.generations.file_faults import Fault
 from pm.generations.leases import make_leasable
 from pm.generations.pointer import read_pointer
-from pm.generations.records import Member, Record, next_number, pointer_to_json, record_to_json, recorded
+from pm.generations.records import Member, Record, next_number, pointer_bytes, record_bytes, recorded
 from pm.generations.transaction import Replacement, commit, digest
 from pm.host.core import HostedCore, core_to_json, keep_core
 from pm.host.interpreter import Interpreter
@@ -159,13 +158,13 @@ def select(
         **contents._asdict(),
     )
     folder = places.environment(prepared.environment)
-    content = pointer_to(places, record)
+    pointer = pointer_to(places, record)
+    row = Replacement(places.record(record.generation), content=record_bytes(record), mode=0o644)
     try:
         make_leasable(places, prepared.environment)
         # the record comes and goes with the rest: one that was never selected would be gone back to
-        trees = (*edits.trees, _recorded(places, record))
-        edits = edits._replace(trees=trees, flush=edits.flush or not prepared.reused)
-        apply(places, edits, content, operation=name)
+        edits = edits._replace(trees=(*edits.trees, row), flush=edits.flush or not prepared.reused)
+        apply(places, edits, pointer, operation=name)
     except BaseException:
         if not prepared.reused and not _is_selected(places, prepared.environment):
             _withdraw(folder)
@@ -176,13 +175,7 @@ def select(
 def pointer_to(places: Places, record: Record) -> bytes:
     """Return the content of the pointer that selects a generation."""
     folder = places.environment(record.environment)
-    pointer = pointer_to_json(record, path=str(folder), stamp=stamp(folder))
-    return (json.dumps(pointer, indent=2, sort_keys=True) + "\n").encode()
-
-
-def _recorded(places: Places, record: Record) -> Replacement:
-    content = json.dumps(record_to_json(record), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return Replacement(places.record(record.generation), content=content.encode() + b"\n", mode=0o644)
+    return pointer_bytes(record, path=str(folder), stamp=stamp(folder))
 
 
 def _withdraw(folder: Path) -> None:
@@ -218,17 +211,6 @@ def apply(places: Places, edits: Edits, pointer: bytes | None, *, operation: str
                 replacements.append(Replacement(config.path, content=content, expected=expected))
         if replacements or pointer is not None:
             commit(places, replacements, pointer, operation=operation)
-
-
-def consents_of(policy: Policy, lock: Lock, members: Iterable[Member]) -> dict[str, object]:
-    """Return what was consented to and is used, as a record keeps it: later decisions on this set need it again."""
-    names = lock.versions()
-    addressed = any(requirement.url for member in members for requirement in member.declaration.requirements)
-    return {
-        "allow_build": [name for name in policy.allow_build if name in names],
-        "allow_prerelease": [name for name in policy.allow_prerelease if name in names],
-        "allow_direct_urls": policy.allow_direct_urls and addressed,
-    }
 
 
 def consents_left(consents: Mapping[str, Any], lock: Lock) -> dict[str, object]:

@@ -111,6 +111,18 @@ def _here(member: Member, selections: Mapping[str, Any], places: Places) -> Memb
     return member
 
 
+def record_bytes(record: Record) -> bytes:
+    """Return a record as its file holds it."""
+    text = json.dumps(record_to_json(record), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return text.encode() + b"\n"
+
+
+def pointer_bytes(record: Record, *, path: str, stamp: str) -> bytes:
+    """Return the pointer to a record as its file holds it."""
+    text = json.dumps(pointer_to_json(record, path=path, stamp=stamp), indent=2, sort_keys=True)
+    return text.encode() + b"\n"
+
+
 def record_to_json(record: Record) -> dict[str, Any]:
     """Return a record as JSON values."""
     value: dict[str, Any] = record._asdict()

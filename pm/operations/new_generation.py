@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from admission import Admitted, Problem, Refused, Undecided, canonical_name
+from admission import Admitted, Policy, Problem, Refused, Undecided, canonical_name
 from lockfiles import Lock
 from pm.config.profiles import selections
 from pm.config.settings import Selection
@@ -17,7 +17,6 @@ from pm.generations.build import (
     Edits,
     Ingredients,
     Prepared,
-    consents_of,
     core_value,
     prepare,
     select,
@@ -81,7 +80,7 @@ def build(run: OperationRun, resolver: Resolver, lock: Lock) -> Prepared | Refus
 
 def contents_of(state: State, lock: Lock, proposal: Proposal) -> Contents:
     """Return what the record of a generation says for a state and the members that were admitted."""
-    consents = consents_of(state.policy, lock, proposal.members)
+    consents = _consents_of(state.policy, lock, proposal.members)
     return Contents(
         members=proposal.members,
         fingerprint=fingerprint_later(state, proposal, consents),
@@ -93,6 +92,17 @@ def contents_of(state: State, lock: Lock, proposal: Proposal) -> Contents:
         python=state.python,
         selections={profile.name: _selection_of(profile, state.record) for profile in state.profiles},
     )
+
+
+def _consents_of(policy: Policy, lock: Lock, members: Iterable[Member]) -> dict[str, object]:
+    """Return what was consented to and is used, as a record keeps it: later decisions on this set need it again."""
+    names = lock.versions()
+    addressed = any(requirement.url for member in members for requirement in member.declaration.requirements)
+    return {
+        "allow_build": [name for name in policy.allow_build if name in names],
+        "allow_prerelease": [name for name in policy.allow_prerelease if name in names],
+        "allow_direct_urls": policy.allow_direct_urls and addressed,
+    }
 
 
 def _selection_of(profile: ProfilePlugins, record: Record | None) -> Mapping[str, object]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from admission import Admitted, Need, Problem, Refused, Step
-from lockfiles.pylock import text_digest
 from pm.errors import PmError
 from pm.generations.fault_reasons import FILE_CODES
 from pm.operations.receipt_rows import Start
 from pm.operations.run import OperationRun, Result
 from pm.receipts.receipt import InvalidReceipt, Receipt
-from pm.receipts.store import UnknownReceipt, find, load
+from pm.receipts.store import UnknownReceipt, facts_digest, find, load
 from pm.verdict.evidence import decided_again
 
 
@@ -24,7 +23,7 @@ def replay(run: OperationRun, word: str) -> Result:
     if receipt.facts is None:
         raise PmError("invalid-evidence", f"the receipt `{receipt.id}` rests on no facts: nothing was decided in it")
     text = _text(path.with_name(receipt.facts.name))
-    if text_digest(text) != receipt.facts.digest:
+    if facts_digest(text) != receipt.facts.digest:
         raise PmError("invalid-evidence", f"`{receipt.facts.name}` is not the file that the receipt names")
     question, decision = decided_again(text)
     run.starts_from(

@@ -12,7 +12,17 @@ from pm.places import GenerationNumber
 from pm.receipts.receipt import FactsFile, InvalidReceipt, Receipt, from_json, receipt_text, time_text
 from pm.system.files import disk_error, write_bytes
 
-__all__ = ["Stored", "UnknownReceipt", "facts_file", "facts_name", "find", "list_receipts", "load", "store"]
+__all__ = [
+    "Stored",
+    "UnknownReceipt",
+    "facts_digest",
+    "facts_file",
+    "facts_name",
+    "find",
+    "list_receipts",
+    "load",
+    "store",
+]
 
 KEPT = 200
 """Newest receipts that stay; those of kept generations stay too."""
@@ -63,9 +73,14 @@ def _stamp(time: str) -> str:
 
 def facts_file(receipt_id: str, text: str) -> FactsFile:
     """Return how a receipt names the facts that are kept beside it."""
-    from lockfiles.pylock import text_digest
+    return FactsFile(facts_name(receipt_id), facts_digest(text))
 
-    return FactsFile(facts_name(receipt_id), text_digest(text))
+
+def facts_digest(text: str) -> str:
+    """Return the digest by which a receipt knows its facts again: `sha256:` with 64 hex digits."""
+    import hashlib
+
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
 def facts_name(receipt_id: str) -> str:

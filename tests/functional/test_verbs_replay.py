@@ -8,7 +8,7 @@ import pytest
 
 from fixtures.homes import PLUGINS, Answer, Home, new_home
 from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, read_recipe
-from lockfiles.pylock import text_digest
+from pm.receipts.store import facts_digest
 
 RIVALS = [
     Distribution(
@@ -100,7 +100,7 @@ def test_what_only_a_build_showed_cannot_be_repeated_and_this_is_said(rival: Hom
     file = path.with_name(refused.value["facts"]["name"])
     file.write_text(json.dumps({key: value for key, value in json.loads(file.read_text()).items() if key != "files"}))
     receipt = json.loads(path.read_text())
-    receipt["facts"]["digest"] = text_digest(file.read_text())
+    receipt["facts"]["digest"] = facts_digest(file.read_text())
     path.write_text(json.dumps(receipt))
     again = replayed(path)
     assert (again.gist, again.value["reasons"][0]["message"]) == (

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from lockfiles import Artifact, Edge, InvalidLock, Lock, Owner, Pin, environment_marker
-from lockfiles.pylock import digest, dumps, loads, text_digest
+from lockfiles.pylock import digest, dumps, loads
 
 SHA = "0123456789abcdef" * 4
 
@@ -94,7 +96,9 @@ def test_the_text_reads_back_sorted_by_name() -> None:
 
 def test_the_digest_is_that_of_the_text() -> None:
     assert (
-        digest(LOCK) == text_digest(TEXT) == "sha256:9452239ca9dc49475566d146c55b0f83099b995c63904b51a2a34447f0b7971a"
+        digest(LOCK)
+        == f"sha256:{hashlib.sha256(TEXT.encode()).hexdigest()}"
+        == "sha256:9452239ca9dc49475566d146c55b0f83099b995c63904b51a2a34447f0b7971a"
     )
 
 

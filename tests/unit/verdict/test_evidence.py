@@ -24,8 +24,8 @@ from admission import (
 from fixtures.evidence import evidence
 from fixtures.worlds import World, candidate, page
 from lockfiles import Artifact, Pin
-from lockfiles.pylock import text_digest
 from pm.errors import PmError
+from pm.receipts.store import facts_digest
 from pm.verdict.evidence import read_evidence
 
 CORE = Origin(Owner("core", "demo-core"), "METADATA")
@@ -194,4 +194,4 @@ def test_damaged_files_are_invalid_evidence(files: object) -> None:
 
 def test_a_digest_tells_another_text() -> None:
     text = evidence(question("b"), FACTS)
-    assert text_digest(text) != text_digest(f"{text} ")
+    assert facts_digest(text) != facts_digest(f"{text} ")
