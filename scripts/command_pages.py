@@ -66,7 +66,9 @@ VARIABLES = (
     Variables(("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"), "where configuration files of uv and pip are looked for"),
     Variables(("TMPDIR",), "where builds and uv put what they need for a while; else `/tmp`. Nothing else lies there"),
     Variables(("PYENV_ROOT",), "where pyenv keeps its interpreters; else `~/.pyenv`"),
-    Variables(("COLUMNS",), "how wide text is written, instead of the terminal's own width"),
+    Variables(
+        ("COLUMNS",), "how wide text is, also in a pipe; else as wide as the terminal, and without one 100 columns"
+    ),
     Variables(
         ("NO_COLOR", "TERM"), "no colours with any `NO_COLOR`; no colours and no line of progress with `TERM=dumb`"
     ),

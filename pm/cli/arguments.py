@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from pm.cli.console import columns
+from pm.system.terminal import columns
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -57,7 +58,7 @@ def _parser(places: _Verbs, name: str, text: str, *, description: str | None = N
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
     # argparse makes a formatter for each option, and to find out the width its own imports shutil with all compressors
-    return argparse.HelpFormatter(prog, width=columns() - 2)
+    return argparse.HelpFormatter(prog, width=columns(sys.stdout) - 2)
 
 
 def _run(families: _Verbs) -> None:

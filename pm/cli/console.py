@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
+
+from pm.system.terminal import columns, obeys, terminal_columns
 
 if TYPE_CHECKING:
     from pm.errors import PmError
@@ -19,7 +20,7 @@ class Talk:
         self._quiet = quiet
         self._verbose = verbose
         self._line = ""
-        self._lively = not quiet and self._stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._lively = not quiet and obeys(self._stream)
 
     def tell(self, text: str) -> None:
         """Say what is being done now; it goes away when something else is said."""
@@ -50,7 +51,8 @@ class Talk:
 
     def _show(self, text: str) -> None:
         if self._lively:
-            width = os.get_terminal_size(self._stream.fileno()).columns
+            # a longer line would be broken by the terminal, and only its last part taken away again
+            width = terminal_columns(self._stream) or columns(self._stream)
             self._stream.write(f"\r\x1b[K{text[: width - 1]}")
             self._stream.flush()
         elif self._verbose:
@@ -89,14 +91,3 @@ def table(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> str:
 
 def _cell(value: object) -> str:
     return "-" if value in (None, "") else str(value)
-
-
-def columns() -> int:
-    """Return the width that `COLUMNS` says, else that of the terminal, else 80."""
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told):
-        return int(told)
-    try:
-        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else -1).columns or 80
-    except (OSError, ValueError):
-        return 80

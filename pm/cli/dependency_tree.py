@@ -12,7 +12,7 @@ from pm.names import shown, visible
 from pm.receipts.plain import to_plain
 from pm.redaction import redact
 
-__all__ = ["Tree", "UnknownPackage", "Why", "tree_text", "tree_to_json", "why_text", "why_to_json"]
+__all__ = ["SIGNS", "Tree", "UnknownPackage", "Why", "tree_text", "tree_to_json", "why_text", "why_to_json"]
 
 
 class UnknownPackage(ValueError):
@@ -382,6 +382,8 @@ class _Signs(NamedTuple):
 
 
 _UNICODE = _Signs("├── ", "└── ", "│   ", "    ", "…", "→")
+SIGNS = "".join(_UNICODE)
+"""What a terminal must be able to show, or trees are drawn with ASCII."""
 _ASCII = _Signs("|-- ", "`-- ", "|   ", "    ", "~", "->")
 _LEAST_WIDTH = 40
 _NARROW = 2

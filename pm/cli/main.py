@@ -7,12 +7,13 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
 
 from pm.errors import PmError
 
+TYPE_CHECKING = False  # as in `typing`, whose import would cost the quickest answer a tenth of its time
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import NoReturn
 
 FAILED = 3
 USAGE = 2

@@ -14,6 +14,7 @@ import time
 
 from pm.redaction import redact
 from pm.system.stamps import Stamp, code_stamps, root_of, stamps, working_folder
+from pm.system.terminal import columns, obeys
 
 SCHEMA = 1
 _FILE = "ready.json"
@@ -100,9 +101,7 @@ def _key(words: list[str]) -> list[object]:
 
 def _screen() -> list[object]:
     """Return what the layout of a text depends on."""
-    if not sys.stdout.isatty():
-        return [0, sys.stdout.encoding]
-    return [os.get_terminal_size(sys.stdout.fileno()).columns, sys.stdout.encoding]
+    return [obeys(sys.stdout), columns(sys.stdout), sys.stdout.encoding]
 
 
 def _renewed(text: str, started: float) -> str:

@@ -13,6 +13,7 @@ from pm.cli.console import ask, complain, table
 from pm.cli.invocation import Call
 from pm.errors import PmError
 from pm.operations.run import OperationRun, Result
+from pm.system.terminal import can_show, columns
 
 if TYPE_CHECKING:
     from pm.generations.bundle import Bundle
@@ -276,7 +277,7 @@ def pm_receipts(arguments: Namespace, words: Sequence[str]) -> int:
 
 def pm_why(arguments: Namespace, words: Sequence[str]) -> int:
     """Say who asks for a package, or why one cannot be had."""
-    from pm.cli.dependency_tree import UnknownPackage, why_text, why_to_json
+    from pm.cli.dependency_tree import SIGNS, UnknownPackage, why_text, why_to_json
 
     call = Call(arguments, words)
     if arguments.wanted is not None:
@@ -287,19 +288,19 @@ def pm_why(arguments: Namespace, words: Sequence[str]) -> int:
         value = why_to_json(_selected(call), arguments.package)
     except UnknownPackage as error:
         raise PmError("unknown-package", str(error)) from error
-    return call.print(value, lambda: why_text(value, width=_width(), ascii=_is_ascii()))
+    return call.print(value, lambda: why_text(value, width=columns(sys.stdout), ascii=not can_show(sys.stdout, SIGNS)))
 
 
 def pm_tree(arguments: Namespace, words: Sequence[str]) -> int:
     """Show what needs what."""
-    from pm.cli.dependency_tree import UnknownPackage, tree_text, tree_to_json
+    from pm.cli.dependency_tree import SIGNS, UnknownPackage, tree_text, tree_to_json
 
     call = Call(arguments, words)
     try:
         value = tree_to_json(_selected(call), invert=arguments.invert, depth=arguments.depth)
     except UnknownPackage as error:
         raise PmError("unknown-package", str(error)) from error
-    return call.print(value, lambda: tree_text(value, width=_width(), ascii=_is_ascii()))
+    return call.print(value, lambda: tree_text(value, width=columns(sys.stdout), ascii=not can_show(sys.stdout, SIGNS)))
 
 
 def _inputs(call: Call) -> tuple[list[str], list[list[int] | None]]:
@@ -386,17 +387,3 @@ def _show_example(call: Call) -> int:
         raise PmError("unknown-receipt", message, hint=f"there are {', '.join(NAMES)}")
     call.show(example(call.arguments.id))
     return 0
-
-
-def _is_ascii() -> bool:
-    try:
-        "├─→".encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
-def _width() -> int:
-    import shutil
-
-    return shutil.get_terminal_size((100, 24)).columns

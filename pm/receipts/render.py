@@ -1,6 +1,5 @@
 """The human text of a receipt, made of nothing but what its JSON says."""
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from io import StringIO
@@ -26,15 +25,15 @@ from pm.receipts.receipt import (
     from_json,
     to_json,
 )
+from pm.system.terminal import can_show, columns, has_colour
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["render", "show"]
+__all__ = ["render", "text_for"]
 
 _LEAST_WIDTH = 40
-_WITHOUT_TERMINAL = 100
 
 
 class _Line(NamedTuple):
@@ -49,23 +48,13 @@ class _Line(NamedTuple):
 _BLANK = _Line("", 0)
 
 
-def show(receipt: Receipt, stream: TextIO) -> None:
-    """Write the text of a receipt to a stream; see `text_for`."""
-    stream.write(text_for(receipt, stream))
-
-
 def text_for(receipt: Receipt, stream: TextIO) -> str:
-    """Return the text of a receipt as a stream can show it.
-
-    It is as wide as the stream's terminal, and coloured if that is one and `NO_COLOR` is not set.
-    """
-    terminal = stream.isatty()
-    colour = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    text = render(receipt, width=_terminal_width(stream) if terminal else _WITHOUT_TERMINAL, colour=colour)
-    encoding = stream.encoding or "utf-8"
-    if not _can_write(encoding, _SIGNS):
+    """Return the text of a receipt as a stream can show it: as wide, in colour or not, in signs that it has."""
+    text = render(receipt, width=columns(stream), colour=has_colour(stream))
+    if not can_show(stream, _SIGNS):
         text = text.translate(_ASCII)
-    return text.encode(encoding, "replace").decode(encoding)
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def render(receipt: Receipt, *, width: int = 80, colour: bool = False) -> str:
@@ -361,16 +350,6 @@ def _shared(wanted: Sequence[int], words: Sequence[int], width: int) -> list[int
     return widths
 
 
-def _terminal_width(stream: TextIO) -> int:
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return int(columns)
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or _WITHOUT_TERMINAL
-    except OSError:
-        return _WITHOUT_TERMINAL
-
-
 # Third-party texts (a reason for a yank, a name in a manifest) may hold characters that command a terminal, or let a
 # text seem another one: control characters but the end of a line, and those that turn the direction of writing.
 _UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
@@ -388,11 +367,3 @@ def _visible(value: object) -> object:
 
 _SIGNS = "✓✗→·…─\ufffd"
 _ASCII = str.maketrans({"✓": "*", "✗": "x", "→": "->", "·": "|", "…": "...", "─": "-", "\ufffd": "?"})
-
-
-def _can_write(encoding: str, text: str) -> bool:
-    try:
-        text.encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True

@@ -18,7 +18,7 @@ from pm.receipts import receipt as rows
 from pm.receipts.build import build
 from pm.receipts.examples import NAMES, example
 from pm.receipts.receipt import Operation, Receipt, to_json
-from pm.receipts.render import render, show
+from pm.receipts.render import render, text_for
 
 NOW = datetime(2026, 1, 31, 10, 15, 30, tzinfo=UTC)
 
@@ -281,7 +281,7 @@ class Stream(io.TextIOWrapper):
 
 
 def shown(stream: Stream) -> str:
-    show(example("core-conflict"), stream)
+    stream.write(text_for(example("core-conflict"), stream))
     return stream.text()
 
 
@@ -304,8 +304,13 @@ def test_no_color_and_dumb_terminals_get_none(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_file_gets_no_colour_whatever_the_terminal_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("COLUMNS", raising=False)
     assert shown(Stream(terminal=False)) == render(example("core-conflict"), width=100)
+
+
+def test_a_file_is_as_wide_as_columns_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert shown(Stream(terminal=False)) == render(example("core-conflict"), width=60)
 
 
 def test_a_stream_without_unicode_gets_plain_signs() -> None:
@@ -325,6 +330,6 @@ def test_the_width_of_a_pseudo_terminal_is_asked_of_it(monkeypatch: pytest.Monke
     leader, follower = os.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
     with os.fdopen(leader, "rb", buffering=0) as reader, os.fdopen(follower, "w", encoding="utf-8") as stream:
-        show(example("core-conflict"), stream)
+        stream.write(text_for(example("core-conflict"), stream))
         stream.flush()
         assert reader.read(100_000).decode().replace("\r\n", "\n") == CORE_CONFLICT_80
