@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pm.cli.arguments import LATER, parser
+from pm.cli.arguments import parser
+from pm.cli.verb_table import LATER
 from pm.receipts.codes import CODES, OUTCOMES, exit_status
 
 __all__ = ["VARIABLES", "documents", "write"]

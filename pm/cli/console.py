@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from pm.errors import PmError
 
 
+USAGE = 2
+"""The exit status of a command that was not understood."""
+
+
 class Talk:
     """Where talk goes: standard error, and progress only on a terminal."""
 
@@ -69,6 +73,19 @@ def complain(error: PmError) -> int:
     if error.hint:
         print(redact(f"        {error.hint}"), file=sys.stderr)
     return exit_status(code_of(error.code).outcome, [error.code])
+
+
+def misused(verb: str, fault: str) -> SystemExit:
+    """Say what is wrong with the words where the parser cannot know it, and return what ends the command."""
+    from pm.redaction import redact
+
+    print(redact(f"hermes {verb}: error: {fault}"), file=sys.stderr)
+    return SystemExit(USAGE)
+
+
+def tell(text: str) -> None:
+    """Say what a person should know besides."""
+    print(f"hermes: {text}", file=sys.stderr)
 
 
 def ask(question: str) -> bool | None:

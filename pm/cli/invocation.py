@@ -8,10 +8,10 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pm.cli.arguments import words_again
 from pm.cli.console import Talk
+from pm.cli.verb_table import VERBS, words_again
 from pm.index import IndexOptions
 from pm.operations.run import Context, OperationRun, Request, Result, changing, inspecting, looking, trying
 from pm.places import Places, find_places, working_folder
@@ -30,7 +30,7 @@ class Call:
         self.arguments = arguments
         self.places: Places = find_places(arguments.home, os.environ)
         self.talk = Talk(quiet=arguments.quiet or arguments.json, verbose=arguments.verbose)
-        self._words = words_again(words)
+        self._words = words_again(VERBS[arguments.family, arguments.verb], words)
 
     def change(self, name: str, argument: str, work: Callable[[OperationRun], Result]) -> int:
         """Do what changes something, and show its receipt. A dry run changes nothing, and its receipt is not stored."""
@@ -51,19 +51,9 @@ class Call:
 
     def options(self) -> Options:
         """Return what the operator says for this one operation."""
-        said = vars(self.arguments)
-        return Options(
-            offline=self.arguments.offline,
-            allow_build=tuple(said.get("allow_build", ())),
-            allow_prerelease=tuple(said.get("allow_prerelease", ())),
-            allow_direct_urls=said.get("allow_direct_urls", False),
-            exclude_newer=said.get("exclude_newer"),
-            core=_core(said.get("core")),
-            python=said.get("python"),
-            project=working_folder(),
-            budget=said.get("budget", 0),
-            steps_seconds=said.get("steps_budget", 10.0),
-        )
+        said: dict[str, Any] = {name: value for name, value in vars(self.arguments).items() if name in Options._fields}
+        said |= {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
+        return Options(**said | {"core": _core(said.get("core")), "project": working_folder()})
 
     def show(self, receipt: Receipt) -> int:
         """Show a receipt, as JSON or as text, and return its exit status."""
@@ -80,7 +70,7 @@ class Call:
         if self.arguments.quiet and not receipt.exit_status:
             return ""
         if vars(self.arguments).get("summary"):
-            return _summary(self, receipt)
+            return self._summary(receipt)
         from pm.receipts.render import text_for
 
         return text_for(receipt, sys.stdout)
@@ -91,10 +81,20 @@ class Call:
 
         return look(self.places, os.environ, working_folder())
 
-    def print(self, value: Mapping[str, object], text: Callable[[], str]) -> int:
+    def print(self, listing: Mapping[str, object], text: Callable[[Mapping[str, Any]], str]) -> int:
         """Show a listing, as JSON or as text."""
-        print(json.dumps(value, indent=2) if self.arguments.json else text())
+        from pm.cli.listings import safe
+
+        shown = safe(listing)
+        print(json.dumps(shown, indent=2) if self.arguments.json else text(shown))
         return 0
+
+    def _summary(self, receipt: Receipt) -> str:
+        """Return a line for each plugin that is enabled, and the sentence of the verdict."""
+        from pm.cli.listings import enabled, safe
+        from pm.cli.listings_text import summary_text
+
+        return summary_text(safe({"plugins": enabled(self.view()), "summary": receipt.summary}))
 
     def _run(self, name: str, argument: str, *, dry_run: bool = False) -> OperationRun:
         context = Context(self.places, os.environ, self.talk.tell, IndexOptions(report=self._progress))
@@ -119,12 +119,3 @@ def _core(word: str | None) -> str | None:
     from pm.host.core import is_project
 
     return str(Path(word).absolute()) if is_project(word) and not word.startswith("~") else word
-
-
-def _summary(call: Call, receipt: Receipt) -> str:
-    """Return a line for each plugin that is enabled, and the sentence of the verdict."""
-    from pm.cli.listings import plugins, safe
-
-    rows = [safe(row) for row in plugins(call.view()) if row["state"] in ("enabled", "missing")]
-    lines = [f"{row['ready']:<13} {row['key']} {row['version']}".rstrip() for row in rows]
-    return "\n".join([*lines, *safe({"summary": receipt.summary}).values()]) + "\n"

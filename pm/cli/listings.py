@@ -59,6 +59,11 @@ def plugins(view: View) -> list[dict[str, object]]:
     return [*rows, *(_missing_row(written) for written in view.missing)]
 
 
+def enabled(view: View) -> list[dict[str, object]]:
+    """Return what the config enables, found or not."""
+    return [row for row in plugins(view) if row["state"] in ("enabled", "missing")]
+
+
 def row(view: View, found: Found) -> dict[str, object]:
     """Return one copy of a plugin as `plugins list --json` shows it."""
     enabled = found.key in view.enabled and not found.hidden_by
@@ -106,13 +111,12 @@ def details(view: View, found: Found) -> dict[str, object]:
 def status(view: View) -> dict[str, object]:
     """Return what `pm status --json` shows: the selected generation, and everything that is enabled."""
     record = view.record
-    shown = [row for row in plugins(view) if row["state"] in ("enabled", "missing")]
     behind = _running_behind(view)
     return {
         "generation": _generation(view),
         "core": record.lock.core if record is not None else None,
         "target": record.target if record is not None else None,
-        "plugins": shown,
+        "plugins": enabled(view),
         "restart_required": bool(behind),
         "restart_reasons": list(behind),
         "home": str(view.places.home),

@@ -7,7 +7,26 @@ from typing import Any
 
 from pm.cli.console import table
 
-PLUGIN_COLUMNS = ("key", "version", "state", "source", "ready")
+_PLUGIN = ("key", "version", "state", "source", "ready")
+_RECEIPT = ("id", "time", "operation", "outcome", "summary")
+
+
+def plugins_text(listing: Mapping[str, Any]) -> str:
+    """Return the listing of plugins as text."""
+    rows = listing["plugins"]
+    return table(rows, _PLUGIN) if rows else "no plugin is there; `hermes plugins install FOLDER` brings one"
+
+
+def receipts_text(listing: Mapping[str, Any]) -> str:
+    """Return the listing of receipts as text."""
+    rows = listing["receipts"]
+    return table(rows, _RECEIPT) if rows else "no receipt is stored"
+
+
+def summary_text(summary: Mapping[str, Any]) -> str:
+    """Return a line for each plugin, and the sentence of the verdict."""
+    lines = [f"{row['ready']:<13} {row['key']} {row['version']}".rstrip() for row in summary["plugins"]]
+    return "\n".join([*lines, summary["summary"], ""])
 
 
 def status_text(status: Mapping[str, Any]) -> str:
@@ -36,7 +55,7 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"            {reason}" for reason in status["restart_reasons"])
     yield ""
     plugins = status["plugins"]
-    yield table(plugins, PLUGIN_COLUMNS) if plugins else "no plugin is enabled"
+    yield table(plugins, _PLUGIN) if plugins else "no plugin is enabled"
     waiting = [plugin["key"] for plugin in plugins if plugin["ready"] == "not-admitted"]
     if waiting:
         yield ""

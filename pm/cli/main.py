@@ -5,18 +5,16 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from pm.errors import PmError
 
 TYPE_CHECKING = False  # as in `typing`, whose import would cost the quickest answer a tenth of its time
 if TYPE_CHECKING:
-    from argparse import Namespace
     from typing import NoReturn
 
 FAILED = 3
-USAGE = 2
 
 
 def entry() -> NoReturn:
@@ -68,7 +66,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PmError as error:
         return _failed(error, as_json="--json" in words)
     except SystemExit as ended:
-        # argparse has said on standard error what is wrong with the words
+        from pm.cli.console import USAGE
+
+        # standard error says already what is wrong with the words
         if ended.code == USAGE and "--json" in words:
             print('{"error": {"code": "usage", "message": "the command line is wrong; standard error says how"}}')
         raise
@@ -96,57 +96,25 @@ def _answer(words: list[str]) -> int:
         status = quick.answer(words)
         if status is not None:
             return status
-    from pm.cli.arguments import LATER, OURS, parser
+    from pm.cli.arguments import parser
+    from pm.cli.console import USAGE, tell
+    from pm.cli.verb_table import FAMILIES, LATER, VERBS
 
     first = words[0] if words else ""
     if first in LATER:
-        print(f"hermes: `{first}` is not part of this version of the manager", file=sys.stderr)
+        tell(f"`{first}` is not part of this version of the manager")
         return USAGE
-    if first not in OURS and first not in ("-h", "--help", "--version"):
-        _hand_over(words)
-    arguments = parser(first if first in OURS else "", words[1] if len(words) > 1 else "").parse_args(words)
+    if first not in FAMILIES and first not in ("-h", "--help", "--version"):
+        from pm.cli.run_verb import hand_over
+
+        hand_over(words)
+    arguments = parser(first, words[1] if len(words) > 1 else "").parse_args(words)
     if arguments.version:
         from importlib.metadata import version
 
         print(f"hermes-pm {version('hermes-pm')}")
         return 0
-    return _verb(arguments)(arguments, words)
-
-
-def _verb(arguments: Namespace) -> Callable[[Namespace, list[str]], int]:
-    if arguments.family == "run":
-        return lambda arguments, _: _run(arguments)
-    from pm.cli import verbs
-
-    found: Callable[[Namespace, list[str]], int] = getattr(verbs, f"{arguments.family}_{arguments.verb}")
-    return found
-
-
-def _run(arguments: Namespace) -> int:  # noqa: RET503 - `launch` does not return
-    import os
-
-    from pm.launch.exec import launch
-    from pm.places import find_places
-
-    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
-    if not command:
-        print("hermes run: name a command: `hermes run -- CMD …`", file=sys.stderr)
-        return USAGE
-    places = find_places(arguments.home, os.environ)
-    launch(places, command, safe=arguments.safe, environ=os.environ, tell=_tell)
-
-
-def _hand_over(words: list[str]) -> NoReturn:
-    import os
-
-    from pm.launch.exec import hand_over
-    from pm.places import find_places
-
-    hand_over(find_places(None, os.environ), words, environ=os.environ, tell=_tell)
-
-
-def _tell(text: str) -> None:
-    print(f"hermes: {text}", file=sys.stderr)
+    return VERBS[arguments.family, vars(arguments).get("verb", "")].function()(arguments, words)
 
 
 def _refused_by_the_system(error: OSError) -> PmError:

@@ -20,8 +20,6 @@ SCHEMA = 1
 _FILE = "ready.json"
 # everything by which the surroundings can change an answer: where plugins and packages come from, how it is shown
 _VARIABLES = ("UV_", "PIP_", "HERMES_", "XDG_CONFIG_", "HOME", "LANG", "LC_", "TERM", "NO_COLOR", "COLUMNS", "PYTHONIO")
-# not `--summary`: it tells too which variables a plugin needs and finds, and those are nobody's to stamp
-_OPTIONS = frozenset({"--json", "--offline", "--strict", "-q", "--quiet"})
 _ID, _STARTED, _FINISHED, _TOOK = "@ID@", "@STARTED@", "@FINISHED@", "@TOOK@"
 
 
@@ -45,7 +43,7 @@ def answer(words: list[str]) -> int | None:
 
 
 def asked_home(words: list[str]) -> str | None:
-    """Return the home of a question that can be answered here; `None` for every other command."""
+    """Return the home of a question about everything that is enabled; `None` for every other command."""
     if words[:2] != ["plugins", "check"]:
         return None
     home = os.environ.get("HERMES_HOME", "").strip() or "~/.hermes"
@@ -53,7 +51,7 @@ def asked_home(words: list[str]) -> str | None:
     for word in rest:
         if word == "--home":
             home = next(rest, "")
-        elif word not in _OPTIONS:
+        elif not word.startswith("-"):
             return None
     return os.path.abspath(os.path.expanduser(home)) if home else None  # noqa: PTH100, PTH111 - as above
 
@@ -68,7 +66,7 @@ def remember(words: list[str], before: tuple[list[str], list[Stamp]], shown: str
     from pm.system.files import write_json
 
     home = asked_home(words)
-    if home is None or any(_is_dynamic(path) for path in before[0]):
+    if home is None or not _is_quick(words) or any(_is_dynamic(path) for path in before[0]):
         return
     parts = ((_ID, "id"), (_STARTED, "started_at"), (_FINISHED, "finished_at"))
     for mark, name in parts:
@@ -77,6 +75,14 @@ def remember(words: list[str], before: tuple[list[str], list[Stamp]], shown: str
     paths, stamped = before
     value = {"key": _key(words), "paths": paths, "stamps": stamped, "shown": shown, "status": 0}
     write_json(Path(_place(home)), value, mode=0o600)
+
+
+def _is_quick(words: list[str]) -> bool:
+    """Return whether every option is one with which an answer may be kept; what was never kept is never shown."""
+    from pm.cli.verb_table import VERBS
+
+    quick = {flag for argument in VERBS["plugins", "check"].arguments if argument.is_quick for flag in argument.names}
+    return all(word in quick for word in words[2:] if word.startswith("-"))
 
 
 def _is_dynamic(path: str) -> bool:

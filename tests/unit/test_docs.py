@@ -18,7 +18,7 @@ from admission.gates import root_requirements
 from admission.search import search
 from admission.universe import Universe, roots_of
 from fixtures.worlds import World, candidate, page
-from pm.cli.arguments import LATER
+from pm.cli.verb_table import LATER
 from pm.config.settings import Settings
 from pm.receipts.codes import CODES
 from pm.receipts.examples import example

@@ -1,0 +1,80 @@
+"""`hermes plugins`: from parsed arguments through an operation to what is shown."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+
+from pm.cli.console import ask
+from pm.cli.invocation import Call
+
+
+def install_plugin(arguments: Namespace, words: Sequence[str]) -> int:
+    """Install a plugin; on a terminal ask whether to enable it, where the words do not say so."""
+    from pm.operations.install import InstallOptions, install
+
+    call = Call(arguments, words)
+    enable = arguments.enable
+    if enable is None:
+        enable = arguments.yes or ask(f"enable the plugin of `{arguments.source}` as well?")
+    how = InstallOptions(enable=bool(enable), force=arguments.force, keep=arguments.keep)
+    return call.change("install", arguments.source, lambda run: install(run, arguments.source, how, call.options()))
+
+
+def remove_plugin(arguments: Namespace, words: Sequence[str]) -> int:
+    """Remove a plugin."""
+    from pm.operations.remove import remove
+
+    call = Call(arguments, words)
+    return call.change("remove", arguments.name, lambda run: remove(run, arguments.name, call.options()))
+
+
+def enable_plugin(arguments: Namespace, words: Sequence[str]) -> int:
+    """Enable a plugin."""
+    from pm.operations.enable import enable
+
+    call = Call(arguments, words)
+    return call.change("enable", arguments.name, lambda run: enable(run, arguments.name, call.options()))
+
+
+def disable_plugin(arguments: Namespace, words: Sequence[str]) -> int:
+    """Disable a plugin."""
+    from pm.operations.disable import disable
+
+    return Call(arguments, words).change("disable", arguments.name, lambda run: disable(run, arguments.name))
+
+
+def validate_plugin(arguments: Namespace, words: Sequence[str]) -> int:
+    """Judge a plugin's folder for its author."""
+    from pm.operations.validate import validate
+
+    call = Call(arguments, words)
+    receipt = call.look("validate", arguments.path, lambda run: validate(run, arguments.path, call.options()))
+    if arguments.format == "github" and not arguments.json:
+        from pm.receipts.github import github_lines
+
+        for line in github_lines(receipt, arguments.path):
+            print(line)
+        call.talk.say(receipt.summary)
+        return receipt.exit_status
+    return call.show(receipt)
+
+
+def list_plugins(arguments: Namespace, words: Sequence[str]) -> int:
+    """List every copy of every plugin."""
+    from pm.cli.listings import plugins
+    from pm.cli.listings_text import plugins_text
+
+    call = Call(arguments, words)
+    return call.print({"plugins": plugins(call.view())}, plugins_text)
+
+
+def show_plugin(arguments: Namespace, words: Sequence[str]) -> int:
+    """Show what is known of one plugin."""
+    from pm.cli.listings import details
+    from pm.cli.listings_text import details_text
+    from pm.operations.plugin_lookup import find_plugin
+
+    call = Call(arguments, words)
+    view = call.view()
+    return call.print(details(view, find_plugin(view.found, arguments.name)), details_text)

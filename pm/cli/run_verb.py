@@ -1,0 +1,28 @@
+"""`hermes run`, and every word that is not the manager's: become a command in the selected generation."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import NoReturn
+
+from pm.cli.console import misused, tell
+from pm.places import find_places
+
+
+def run_command(arguments: Namespace, words: Sequence[str]) -> NoReturn:  # noqa: ARG001 - the signature of all verbs
+    """Become the command that was named."""
+    from pm.launch.exec import launch
+
+    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    if not command:
+        raise misused("run", "name a command: `hermes run -- CMD …`")
+    launch(find_places(arguments.home, os.environ), command, safe=arguments.safe, environ=os.environ, tell=tell)
+
+
+def hand_over(words: Sequence[str]) -> NoReturn:
+    """Become the core's own `hermes` with these words."""
+    from pm.launch.exec import hand_over
+
+    hand_over(find_places(None, os.environ), words, environ=os.environ, tell=tell)
