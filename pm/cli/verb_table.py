@@ -313,7 +313,13 @@ _PM = (
         "what happened and why",
         "pm.cli.receipts_verb:look_at_receipts",
         own=(
-            Argument(("action",), "", choices=("list", "show", "example"), default="list", how_many="?"),
+            Argument(
+                ("action",),
+                "`list` the stored ones (the default), `show` one, or show the `example` of a code or an outcome",
+                choices=("list", "show", "example"),
+                default="list",
+                how_many="?",
+            ),
             Argument(("id",), "an id or its beginning, `latest`, or a code", metavar="ID", how_many="?"),
         ),
     ),
@@ -323,7 +329,9 @@ _PM = (
         "who asks for a package, and through which others it arrives",
         "pm.cli.pm_verbs:explain_package",
         own=(
-            Argument(("package",), "", metavar="PACKAGE", how_many="?", one_of="what", is_required=True),
+            Argument(
+                ("package",), "the name of a package", metavar="PACKAGE", how_many="?", one_of="what", is_required=True
+            ),
             Argument(
                 ("--not",),
                 "why it cannot be had, such as `httpx>=0.29`, or what it takes",

@@ -26,7 +26,7 @@ from pm.launch.exec import launched_environment
 from pm.places import GenerationNumber, Places, find_places
 from pm.plugins.discovery import PROJECT_SWITCH
 from pm.system import processes
-from scripts.command_pages import VARIABLES, documents, write
+from scripts.reference import VARIABLES, documents, write
 
 REFERENCE = ROOT / "docs" / "reference"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorial").glob("*.md")), *sorted(REFERENCE.glob("*.md"))]
