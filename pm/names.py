@@ -1,8 +1,13 @@
-"""Keys of plugins: their grammar, and the many spellings under which one plugin can stand in a config."""
+"""Keys of plugins: their grammar, and the many spellings under which one plugin can stand in a config.
+
+And any name or text that others have written, as it may be shown.
+"""
 
 from __future__ import annotations
 
 import re
+
+from pm.redaction import redact
 
 HOST_NAME = "hermes-agent"
 """The distribution of the host, which a core of any name stands for."""
@@ -34,11 +39,23 @@ def same_key(one: str, other: str) -> bool:
 
 
 def shown(text: str, limit: int = 200) -> str:
-    """Return a text in backticks, with everything made visible that a terminal would hide or obey."""
-    cut = text if len(text) <= limit else text[:limit] + "…"
-    return f"`{visible(cut)}`"
+    """Return a text in backticks, as it may be shown (`safe_text`); a long one is cut."""
+    whole = redact(text)
+    return f"`{visible(whole if len(whole) <= limit else whole[:limit] + '…')}`"
+
+
+def safe_text(text: str) -> str:
+    """Return a text as it may be shown in one line: without credentials, and `visible`."""
+    return visible(redact(text))
+
+
+def safe_lines(text: str) -> str:
+    """Return a text of several lines as it may be shown: each of them as `safe_text` returns it."""
+    return "\n".join(map(visible, redact(text).split("\n")))
 
 
 def visible(text: str) -> str:
-    """Return a text whose control characters, odd spaces and half characters are written as escapes."""
+    """Return a text with escapes for what a terminal hides or obeys: control characters, odd spaces, surrogates."""
+    if text.isprintable():
+        return text
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)

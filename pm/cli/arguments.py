@@ -7,9 +7,10 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from pm.cli.verb_table import CONSENTS, FAMILIES, VERBS, Argument, Kind, Verb, verbs_of
+from pm.names import safe_lines
 from pm.system.terminal import columns
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ class _Parser(argparse.ArgumentParser):
         # argparse makes a formatter for each option, and to find out the width its own imports all compressors
         formatter = partial(argparse.HelpFormatter, width=columns(sys.stdout) - 2)
         super().__init__(**keywords, formatter_class=formatter, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the words, and end the command."""
+        super().error(safe_lines(message))
 
 
 def _add_family(families: _Places, name: str, asked: str) -> None:

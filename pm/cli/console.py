@@ -1,30 +1,32 @@
-"""Talk with a person: one line of progress, questions, and listings as text."""
+"""Talk with a person: progress, complaints and questions on standard error, and listings as text.
+
+Whatever is shown was written by others in part, so all of it passes `safe_text` or `safe_lines`.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, cast
 
+from pm.names import safe_lines, safe_text
 from pm.system.terminal import columns, obeys, terminal_columns
 
 if TYPE_CHECKING:
     from pm.errors import PmError
-
 
 USAGE = 2
 """The exit status of a command that was not understood."""
 
 
 class Talk:
-    """Where talk goes: standard error, and progress only on a terminal."""
+    """What a verb says while it works; progress only on a terminal, unless more was asked for."""
 
-    def __init__(self, *, quiet: bool, verbose: bool, stream: TextIO | None = None) -> None:
-        self._stream = stream if stream is not None else sys.stderr
+    def __init__(self, *, quiet: bool, verbose: bool) -> None:
         self._quiet = quiet
         self._verbose = verbose
         self._line = ""
-        self._lively = not quiet and obeys(self._stream)
+        self._lively = not quiet and obeys(sys.stderr)
 
     def tell(self, text: str) -> None:
         """Say what is being done now; it goes away when something else is said."""
@@ -40,60 +42,63 @@ class Talk:
         """Say something that stays."""
         self.clear()
         if not self._quiet:
-            print(text, file=self._stream)
-
-    def warn(self, text: str) -> None:
-        """Say something that stays even when quiet was asked for."""
-        self.clear()
-        print(text, file=self._stream)
+            _write(text)
 
     def clear(self) -> None:
         """Take the line of progress away."""
         if self._lively:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
     def _show(self, text: str) -> None:
         if self._lively:
             # a longer line would be broken by the terminal, and only its last part taken away again
-            width = terminal_columns(self._stream) or columns(self._stream)
-            self._stream.write(f"\r\x1b[K{text[: width - 1]}")
-            self._stream.flush()
+            width = terminal_columns(sys.stderr) or columns(sys.stderr)
+            sys.stderr.write(f"\r\x1b[K{safe_text(text)[: width - 1]}")
+            sys.stderr.flush()
         elif self._verbose:
-            print(text, file=self._stream)
+            _write(text)
+
+
+def tell(text: str) -> None:
+    """Say something where no verb talks."""
+    _write(f"hermes: {text}")
 
 
 def complain(error: PmError) -> int:
-    """Say on standard error what went wrong, and return the exit status that it means."""
+    """Say what went wrong, and return the exit status that it means."""
     from pm.receipts.codes import code_of, exit_status
-    from pm.redaction import redact
 
     place = f"{error.file}:{error.line}: " if error.line else f"{error.file}: " if error.file else ""
-    print(redact(f"hermes: {place}{error.message} ({error.code})"), file=sys.stderr)
+    tell(f"{place}{error.message} ({error.code})")
     if error.hint:
-        print(redact(f"        {error.hint}"), file=sys.stderr)
+        _write(f"        {error.hint}")
     return exit_status(code_of(error.code).outcome, [error.code])
 
 
 def misused(verb: str, fault: str) -> SystemExit:
     """Say what is wrong with the words where the parser cannot know it, and return what ends the command."""
-    from pm.redaction import redact
-
-    print(redact(f"hermes {verb}: error: {fault}"), file=sys.stderr)
+    _write(f"hermes {verb}: error: {fault}")
     return SystemExit(USAGE)
-
-
-def tell(text: str) -> None:
-    """Say what a person should know besides."""
-    print(f"hermes: {text}", file=sys.stderr)
 
 
 def ask(question: str) -> bool | None:
     """Ask a person for yes or no; `None` where nobody can be asked."""
     if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"{safe_text(question)} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _write(text: str) -> None:
+    print(safe_lines(text), file=sys.stderr)
+
+
+def safe_listing(listing: Mapping[str, object]) -> dict[str, Any]:
+    """Return a listing in which every text can be shown in a line."""
+    from pm.receipts.plain import with_texts
+
+    return cast("dict[str, Any]", with_texts(listing, safe_text))
 
 
 def table(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> str:

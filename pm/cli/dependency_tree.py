@@ -8,9 +8,8 @@ from lockfiles import Artifact, Lock, Pin
 from lockfiles.graph import Branch, active_edges, chains, owners, tree
 from pm.generations.records import Record
 from pm.host.core import HostedCore, core_from_json
-from pm.names import shown, visible
+from pm.names import safe_text, shown
 from pm.receipts.plain import to_plain
-from pm.redaction import redact
 
 __all__ = ["SIGNS", "Tree", "UnknownPackage", "Why", "tree_text", "tree_to_json", "why_text", "why_to_json"]
 
@@ -198,7 +197,7 @@ def _unknown(package: str, name: str, lock: Lock) -> str:
 
     near = get_close_matches(name, [pin.name for pin in lock.pins])
     meant = f"; did you mean {' or '.join(f'`{other}`' for other in near)}?" if near else ""
-    return f"no package {shown(redact(package))} is in the selected generation{meant}"
+    return f"no package {shown(package)} is in the selected generation{meant}"
 
 
 # -- trees
@@ -442,7 +441,7 @@ class _Sheet:
         return rails if len(rails) <= most else self._signs.cut + rails[len(rails) - most + 1 :]
 
     def _safe(self, text: str) -> str:
-        text = visible(redact(text))
+        text = safe_text(text)
         if self._signs is _UNICODE:
             return text
         return text.replace("→", self._signs.arrow).encode("ascii", "backslashreplace").decode()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pm.cli.console import Talk
+from pm.cli.console import Talk, safe_listing
 from pm.cli.verb_table import VERBS, words_again
 from pm.index import IndexOptions
 from pm.operations.run import Context, OperationRun, Request, Result, changing, inspecting, looking, trying
@@ -83,18 +83,16 @@ class Call:
 
     def print(self, listing: Mapping[str, object], text: Callable[[Mapping[str, Any]], str]) -> int:
         """Show a listing, as JSON or as text."""
-        from pm.cli.listings import safe
-
-        shown = safe(listing)
+        shown = safe_listing(listing)
         print(json.dumps(shown, indent=2) if self.arguments.json else text(shown))
         return 0
 
     def _summary(self, receipt: Receipt) -> str:
         """Return a line for each plugin that is enabled, and the sentence of the verdict."""
-        from pm.cli.listings import enabled, safe
+        from pm.cli.listings import enabled
         from pm.cli.listings_text import summary_text
 
-        return summary_text(safe({"plugins": enabled(self.view()), "summary": receipt.summary}))
+        return summary_text(safe_listing({"plugins": enabled(self.view()), "summary": receipt.summary}))
 
     def _run(self, name: str, argument: str, *, dry_run: bool = False) -> OperationRun:
         context = Context(self.places, os.environ, self.talk.tell, IndexOptions(report=self._progress))

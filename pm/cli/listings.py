@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from admission import declaration_digest
 from pm.config.profiles import read_selection
@@ -10,10 +10,9 @@ from pm.config.settings import Selection
 from pm.generations.admitted import is_admitted
 from pm.generations.inventory import recorded_surroundings, take_inventory
 from pm.generations.records import Member, Record, read_selected
-from pm.names import same_key, visible
+from pm.names import same_key
 from pm.places import Places
 from pm.plugins.discovery import Found
-from pm.redaction import redact
 
 
 class View(NamedTuple):
@@ -123,21 +122,6 @@ def status(view: View) -> dict[str, object]:
         "profile": view.places.profile,
         "interrupted": view.places.journal.exists(),
     }
-
-
-def safe(listing: Mapping[str, object]) -> dict[str, Any]:
-    """Return a listing without credentials, and with everything visible that a terminal would hide or obey."""
-    return {key: _safe(value) for key, value in listing.items()}
-
-
-def _safe(value: object) -> object:
-    if isinstance(value, str):
-        return visible(redact(value))
-    if isinstance(value, Mapping):
-        return safe(value)
-    if isinstance(value, list | tuple):
-        return [_safe(item) for item in value]
-    return value
 
 
 def _generation(view: View) -> dict[str, object] | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pm.redaction import redact
 
-__all__ = ["from_plain", "to_plain"]
+__all__ = ["from_plain", "to_plain", "with_texts"]
 
 Value = TypeVar("Value", bound="tuple[Any, ...]")
 
@@ -25,6 +25,17 @@ def to_plain(value: object) -> object:
         return items if fields is None else dict(zip(map(_key, fields), items, strict=True))
     if isinstance(value, Mapping):
         return {key: to_plain(item) for key, item in value.items()}
+    return value
+
+
+def with_texts(value: object, changed: Callable[[str], str]) -> object:
+    """Return plain JSON with every text in it changed; keys stay."""
+    if isinstance(value, str):
+        return changed(value)
+    if isinstance(value, Mapping):
+        return {key: with_texts(item, changed) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [with_texts(item, changed) for item in value]
     return value
 
 

@@ -6,6 +6,8 @@ from io import StringIO
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from pm.names import safe_lines
+from pm.receipts.plain import with_texts
 from pm.receipts.receipt import (
     ChangeRow,
     ChangesRow,
@@ -77,7 +79,7 @@ def render(receipt: Receipt, *, width: int = 80, colour: bool = False) -> str:
         legacy_windows=False,
     )
     # What is shown has been through JSON, so nothing can be said that a program could not read.
-    for block in _blocks(from_json(_visible(to_json(receipt)))):
+    for block in _blocks(from_json(with_texts(to_json(receipt), safe_lines))):
         _print(console, block)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().split("\n")[:-1])
 
@@ -350,20 +352,5 @@ def _shared(wanted: Sequence[int], words: Sequence[int], width: int) -> list[int
     return widths
 
 
-# Third-party texts (a reason for a yank, a name in a manifest) may hold characters that command a terminal, or let a
-# text seem another one: control characters but the end of a line, and those that turn the direction of writing.
-_UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-
-
-def _visible(value: object) -> object:
-    if isinstance(value, str):
-        return _UNSEEN.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_visible(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _visible(item) for key, item in value.items()}
-    return value
-
-
-_SIGNS = "✓✗→·…─\ufffd"
-_ASCII = str.maketrans({"✓": "*", "✗": "x", "→": "->", "·": "|", "…": "...", "─": "-", "\ufffd": "?"})
+_SIGNS = "✓✗→·…─"
+_ASCII = str.maketrans({"✓": "*", "✗": "x", "→": "->", "·": "|", "…": "...", "─": "-"})

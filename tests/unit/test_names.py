@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pm.names import canonical_key, is_key, leaf, same_key, shown
+from pm.names import canonical_key, is_key, leaf, safe_lines, safe_text, same_key, shown
 
 
 @pytest.mark.parametrize("key", ["mem0", "memory/mem0", "Disk-Cleanup", "a", "9router", "agent_memory_es", "a" * 64])
@@ -59,3 +59,28 @@ def test_the_leaf_of_a_key_is_its_last_segment() -> None:
 def test_a_shown_text_hides_nothing_and_is_bounded() -> None:
     assert shown("a\r\u202eb") == "`a\\r\\u202eb`"
     assert shown("x" * 300, limit=5) == "`xxxxx…`"
+
+
+def test_a_shown_text_has_no_credential_even_where_it_is_cut() -> None:
+    assert shown("https://user:secret@example.org/x", limit=15) == "`https://****@ex…`"
+    assert shown("https://user:" + "s" * 300 + "@example.org") == "`https://****@example.org`"
+
+
+ESCAPED = r"a\x1b[2J\u202eb\xa0c\ud800 https://****@example.org/?token=****"
+WRITTEN = "a\x1b[2J\u202eb\xa0c\ud800 https://me:secret@example.org/?token=secret"
+
+
+def test_a_safe_text_is_one_line_without_credentials_and_without_what_a_terminal_obeys() -> None:
+    assert safe_text(WRITTEN) == ESCAPED
+    assert safe_text("one\ntwo\r\n") == r"one\ntwo\r\n"
+    assert safe_text("plain ✓ 記憶") == "plain ✓ 記憶"
+
+
+def test_of_several_lines_only_their_ends_stay() -> None:
+    assert safe_lines(f"{WRITTEN}\n\ttwo\r\n") == f"{ESCAPED}\n\\ttwo\\r\n"
+
+
+@pytest.mark.parametrize("text", [WRITTEN, "a\nb", "", "\\x1b"])
+def test_what_is_safe_stays_as_it_is(text: str) -> None:
+    assert safe_text(safe_text(text)) == safe_text(text)
+    assert safe_lines(safe_lines(text)) == safe_lines(text)
