@@ -27,6 +27,7 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for name in [name for name in os.environ if name.startswith("HERMES_")]:
             patch.delenv(name)
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        patch.delenv("COLUMNS", raising=False)  # text is as wide as it says
         patch.setenv("HERMES_HOME", str(tmp_path_factory.mktemp("home-of-nobody")))
         yield
 
