@@ -132,7 +132,7 @@ class Tour:
             raise NotAsTold(message)
 
     def _environment(self) -> dict[str, str]:
-        """Return the variables of whoever takes the tour, without what would lead to another home or policy."""
+        """Return the variables of this process, without those that would lead to another home or policy."""
         theirs = {name: value for name, value in os.environ.items() if not name.startswith("HERMES_")}
         path = os.pathsep.join((str(self.programs), theirs.get("PATH", os.defpath)))
         return theirs | {"HERMES_HOME": str(self.home), "PATH": path}

@@ -83,7 +83,7 @@ def misused(verb: str, fault: str) -> SystemExit:
 
 
 def ask(question: str) -> bool | None:
-    """Ask a person for yes or no; `None` where nobody can be asked."""
+    """Ask a person for yes or no; `None` without a terminal."""
     if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     print(f"{safe_text(question)} [y/N] ", end="", file=sys.stderr, flush=True)

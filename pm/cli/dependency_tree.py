@@ -1,4 +1,4 @@
-"""Say why a package is in a generation, and what needs what in it: `hermes pm why` and `hermes pm tree`."""
+"""Say why a package is in a generation, and what requires what in it: `hermes pm why` and `hermes pm tree`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypedDict, cast
@@ -18,8 +18,8 @@ class UnknownPackage(ValueError):
     """A name that is no package of the generation; the message says which names are near."""
 
 
-class OwnerRow(TypedDict):
-    """Who asks for something."""
+class Requirer(TypedDict):
+    """What requires something: the core, an extra of it, a plugin."""
 
     kind: str
     """`core`, `core-extra` or `plugin`."""
@@ -35,18 +35,18 @@ class Why(TypedDict):
     """Address of the index that it comes from; empty for a file of a folder."""
     path: str
     """Where that file lies, relative to the lock, or the folder of a core that is a project; empty for an index's."""
-    owners: list[OwnerRow]
-    """On whose behalf it is there, the shortest chain first; empty when nobody asks for it any more."""
+    owners: list[Requirer]
+    """What requires it, the shortest chain first; empty if nothing does any more."""
     chains: list[list[str]]
-    """For each of the owners one shortest chain: its own requirement, then what each package on the way asks for."""
+    """For each of the owners one shortest chain: its own requirement, then that of each package on the way."""
     extras: list[str]
-    """The extras of it that somebody asks for."""
+    """Those of its extras that are required."""
     requires_python: str
     generation: int
 
 
-class Asking(OwnerRow):
-    """An owner with what it asks for."""
+class Requiring(Requirer):
+    """An owner with the requirement that it wrote."""
 
     requirement: str
 
@@ -57,18 +57,18 @@ class Node(TypedDict):
     name: str
     version: str
     requirement: str
-    """What joins it to the node that it hangs on, as the one who needs says it."""
-    owners: list[Asking]
-    """Of an inverted tree: who asks for it by a requirement of its own."""
+    """The requirement that joins it to the node above it."""
+    owners: list[Requiring]
+    """Of an inverted tree: the owners that require it themselves."""
     branches: "list[Node]"
     repeated: bool
     """Shown in full somewhere before."""
     deeper: bool
-    """More hangs on it, below the depth that was asked for."""
+    """It has branches below the depth that was asked for."""
 
 
-class Group(OwnerRow):
-    """What one owner asks for."""
+class Group(Requirer):
+    """What one owner requires."""
 
     version: str
     """Of the core or the plugin; empty where there is none."""
@@ -76,15 +76,15 @@ class Group(OwnerRow):
 
 
 class Tree(TypedDict):
-    """What needs what."""
+    """What requires what."""
 
     generation: int
     owners: list[Group]
     """The core, its extras, the plugins; empty for an inverted tree."""
     rest: list[Node]
-    """What nobody asks for any more, for example since a plugin was switched off; the next build leaves it out."""
+    """What is no longer required, for example since a plugin was disabled; the next build leaves it out."""
     inverted: Node | None
-    """The package whose dependants were asked for."""
+    """The package whose dependants are shown; `None` without `invert`."""
 
 
 def why_to_json(record: Record, package: str) -> Why:
@@ -92,9 +92,9 @@ def why_to_json(record: Record, package: str) -> Why:
 
     Raise `UnknownPackage`.
     """
-    asked = _Asked(record)
-    pin = asked.pin(package)
-    found = chains(asked.lock, pin.name)
+    required = _Required(record)
+    pin = required.pin(package)
+    found = chains(required.lock, pin.name)
     value = {
         "package": pin.name,
         "version": pin.version,
@@ -102,7 +102,7 @@ def why_to_json(record: Record, package: str) -> Why:
         "path": pin.artifact.path,
         "owners": tuple({"kind": chain.owner.kind, "name": chain.owner.name} for chain in found),
         "chains": tuple(
-            (asked.text(chain.owner, chain.links[0].name), *(link.requirement for link in chain.links[1:]))
+            (required.text(chain.owner, chain.links[0].name), *(link.requirement for link in chain.links[1:]))
             for chain in found
         ),
         "extras": pin.extras,
@@ -113,26 +113,26 @@ def why_to_json(record: Record, package: str) -> Why:
 
 
 def tree_to_json(record: Record, *, invert: str | None = None, depth: int | None = None) -> Tree:
-    """Return what each owner of a generation asks for and what that needs; with `invert`, what needs that package.
+    """Return what each owner of a generation requires, and so on; with `invert`, what requires that package.
 
     Each package is shown in full once, down to `depth` levels. Raise `UnknownPackage`.
     """
-    asked = _Asked(record)
+    required = _Required(record)
     value: Tree = {"generation": record.generation, "owners": [], "rest": [], "inverted": None}
     if invert:
-        name = asked.pin(invert).name
-        [branch] = tree(asked.lock, [name], inverted=True, depth=depth)
-        value["inverted"] = _inverted(branch, asked, depth)
+        name = required.pin(invert).name
+        [branch] = tree(required.lock, [name], inverted=True, depth=depth)
+        value["inverted"] = _inverted(branch, required, depth)
     else:
-        value["owners"], value["rest"] = _forest(asked, depth)
+        value["owners"], value["rest"] = _forest(required, depth)
     return cast("Tree", to_plain(_with_tuples(value)))
 
 
-# -- who asks
+# -- owners
 
 
-class _Asked:
-    """What the core and the members of a record ask for, as it is written."""
+class _Required:
+    """What the core and the members of a record require, as it is written."""
 
     def __init__(self, record: Record) -> None:
         self.hosted: HostedCore = core_from_json(record.core)
@@ -142,7 +142,7 @@ class _Asked:
         self.owners |= {Owner("core-extra", extra): "" for extra in self.hosted.core.extras}
         for member in record.members:
             owner = Owner("plugin", member.key)
-            # in two profiles one plugin may have two contents, which ask for different things
+            # in two profiles one plugin may have two contents, with different requirements
             versions = dict.fromkeys(filter(None, (self.owners.get(owner), member.declaration.version)))
             self.owners[owner] = ", ".join(versions)
         written: dict[tuple[Owner, str], dict[str, None]] = {}
@@ -158,7 +158,7 @@ class _Asked:
         return self.hosted.core.name
 
     def text(self, owner: Owner, name: str) -> str:
-        """Return what an owner asks of a package."""
+        """Return the requirement of an owner on a package."""
         if name == self.core:
             return f"{name}=={self.hosted.core.version}"
         return self._written.get((owner, name), name)
@@ -172,7 +172,7 @@ class _Asked:
         return pin
 
     def demands(self, owner: Owner) -> list[str]:
-        """Return the names that an owner asks for; the core is no demand of itself."""
+        """Return the names that an owner requires; the core does not require itself."""
         return [pin.name for pin in self.lock.pins if owner in pin.owners and pin.name != self.core]
 
 
@@ -203,30 +203,30 @@ def _unknown(package: str, name: str, lock: Lock) -> str:
 # -- trees
 
 
-def _forest(asked: _Asked, depth: int | None) -> tuple[list[Group], list[Node]]:
-    lock = asked.lock
-    demands = {owner: asked.demands(owner) for owner in asked.owners}
-    rest = _rest(asked)
+def _forest(required: _Required, depth: int | None) -> tuple[list[Group], list[Node]]:
+    lock = required.lock
+    demands = {owner: required.demands(owner) for owner in required.owners}
+    rest = _rest(required)
     begin = dict.fromkeys([*(name for names in demands.values() for name in names), *rest])
     full = {branch.name: branch for branch in tree(lock, tuple(begin), depth=depth)} if begin else {}
     groups: list[Group] = []
-    for owner, version in asked.owners.items():
+    for owner, version in required.owners.items():
         # what is not left in `full` was shown before, under another owner or another package
         nodes = [
-            _node(full.pop(name) if name in full else _repeated(lock, name, depth), asked.text(owner, name))
+            _node(full.pop(name) if name in full else _repeated(lock, name, depth), required.text(owner, name))
             for name in demands[owner]
         ]
         groups.append({"kind": owner.kind, "name": owner.name, "version": version, "demands": nodes})
     return groups, [_node(branch) for branch in full.values()]
 
 
-def _rest(asked: _Asked) -> list[str]:
-    """Return of what nobody asks for any more the packages from which the others can be reached."""
-    everybody = owners(asked.lock)
-    pins = [pin for pin in asked.lock.pins if not everybody[pin.name] and pin.name != asked.core]
+def _rest(required: _Required) -> list[str]:
+    """Return of what is no longer required the packages from which the others can be reached."""
+    found = owners(required.lock)
+    pins = [pin for pin in required.lock.pins if not found[pin.name] and pin.name != required.core]
     needed = {edge.name for pin in pins for edge in active_edges(pin)}
     first = sorted((pin.name for pin in pins), key=lambda name: (name in needed, name))
-    return [branch.name for branch in tree(asked.lock, first)] if first else []
+    return [branch.name for branch in tree(required.lock, first)] if first else []
 
 
 def _repeated(lock: Lock, name: str, depth: int | None) -> Branch:
@@ -247,19 +247,20 @@ def _node(branch: Branch, requirement: str = "") -> Node:
     }
 
 
-def _inverted(branch: Branch, asked: _Asked, depth: int | None) -> Node:
+def _inverted(branch: Branch, required: _Required, depth: int | None) -> Node:
     """Return a branch of an inverted tree; the core is told as an owner and not as a package besides."""
     node = _node(branch._replace(branches=()))
-    pin = asked.lock.pin(branch.name)
-    asking = pin.owners if pin is not None and not branch.repeated else ()
+    pin = required.lock.pin(branch.name)
+    requiring = pin.owners if pin is not None and not branch.repeated else ()
     if depth == 1:
-        node["deeper"] = branch.deeper or bool(asking)
+        node["deeper"] = branch.deeper or bool(requiring)
         return node
     node["owners"] = [
-        {"kind": owner.kind, "name": owner.name, "requirement": asked.text(owner, branch.name)} for owner in asking
+        {"kind": owner.kind, "name": owner.name, "requirement": required.text(owner, branch.name)}
+        for owner in requiring
     ]
     further = depth - 1 if depth is not None else None
-    node["branches"] = [_inverted(other, asked, further) for other in branch.branches if other.name != asked.core]
+    node["branches"] = [_inverted(other, required, further) for other in branch.branches if other.name != required.core]
     return node
 
 
@@ -275,7 +276,7 @@ def _with_tuples(value: object) -> object:
 # -- text
 
 
-def why_text(value: Why, *, width: int, ascii: bool = False) -> str:  # noqa: A002 - the word for what it asks
+def why_text(value: Why, *, width: int, ascii: bool = False) -> str:  # noqa: A002 - the word for what it says
     """Return the text for a terminal of `width` columns, without a line feed at its end; nothing is cut."""
     sheet = _Sheet(width, _ASCII if ascii else _UNICODE)
     sheet.write(f"{value['package']} {value['version']}")
@@ -285,7 +286,7 @@ def why_text(value: Why, *, width: int, ascii: bool = False) -> str:  # noqa: A0
         sheet.write(f"for Python {value['requires_python']}", 2)
     if value["extras"]:
         sheet.write(f"with the extras {', '.join(value['extras'])}", 2)
-    sheet.write("asked for by" if value["owners"] else _NOBODY, 2)
+    sheet.write("required by" if value["owners"] else _NO_LONGER, 2)
     for owner, (first, *further) in zip(value["owners"], value["chains"], strict=True):
         sheet.write(_owner(owner), 4)
         sheet.write(first, 6)
@@ -295,7 +296,7 @@ def why_text(value: Why, *, width: int, ascii: bool = False) -> str:  # noqa: A0
     return sheet.text
 
 
-def tree_text(value: Tree, *, width: int, ascii: bool = False) -> str:  # noqa: A002 - the word for what it asks
+def tree_text(value: Tree, *, width: int, ascii: bool = False) -> str:  # noqa: A002 - the word for what it says
     """Return the text for a terminal of `width` columns, without a line feed at its end; nothing is cut."""
     sheet = _Sheet(width, _ASCII if ascii else _UNICODE)
     trees = list(_drawn(value))
@@ -307,17 +308,17 @@ def tree_text(value: Tree, *, width: int, ascii: bool = False) -> str:  # noqa: 
     if any(node.mark == _SEEN for node in nodes):
         sheet.write(f"{_SEEN} shown in full above")
     if any(node.mark == _MORE for node in nodes):
-        sheet.write(f"{_MORE} more hangs on it, below this depth")
+        sheet.write(f"{_MORE} has more below this depth")
     return sheet.text
 
 
-_NOBODY = "asked for by nobody any more: the next build leaves it out"
+_NO_LONGER = "no longer required: the next build leaves it out"
 _SEEN = "(*)"
 _MORE = "(+)"
 
 
 class _Item(NamedTuple):
-    """One line of a tree, with what hangs on it."""
+    """One line of a tree, with its branches."""
 
     text: str
     items: "tuple[_Item, ...]" = ()
@@ -331,22 +332,22 @@ def _drawn(value: Tree) -> Iterator[tuple[str, tuple[_Item, ...]]]:
         yield f"{top.text} {top.mark}".rstrip(), top.items
     for group in value["owners"]:
         title = f"{_owner(group)} {group['version']}".rstrip()
-        yield (title if group["demands"] else f"{title}: asks for no package"), tuple(map(_needed, group["demands"]))
+        yield (title if group["demands"] else f"{title}: requires no package"), tuple(map(_needed, group["demands"]))
     if value["rest"]:
-        yield _NOBODY, tuple(map(_needed, value["rest"]))
+        yield _NO_LONGER, tuple(map(_needed, value["rest"]))
 
 
 def _needed(node: Node) -> _Item:
-    """Return a package with what it needs; a requirement that is the mere name says nothing."""
+    """Return a package with what it requires; a requirement that is only the name is left out."""
     said = f" for {node['requirement']}" if node["requirement"] not in ("", node["name"]) else ""
     return _Item(f"{node['name']} {node['version']}{said}", tuple(map(_needed, node["branches"])), _mark(node))
 
 
 def _dependants(node: Node) -> _Item:
-    """Return a package with who asks for it and what needs it."""
-    said = f" needs {node['requirement']}" if node["requirement"] else ""
-    asking = (_Item(f"{_owner(owner)} asks for {owner['requirement']}") for owner in node["owners"])
-    items = (*asking, *map(_dependants, node["branches"]))
+    """Return a package with what requires it."""
+    said = f" requires {node['requirement']}" if node["requirement"] else ""
+    requirers = (_Item(f"{_owner(owner)} requires {owner['requirement']}") for owner in node["owners"])
+    items = (*requirers, *map(_dependants, node["branches"]))
     return _Item(f"{node['name']} {node['version']}{said}", items, _mark(node))
 
 
@@ -354,7 +355,7 @@ def _mark(node: Node) -> str:
     return _SEEN if node["repeated"] else _MORE if node["deeper"] else ""
 
 
-def _owner(owner: OwnerRow) -> str:
+def _owner(owner: Requirer) -> str:
     return f"{owner['kind']} {owner['name']}"
 
 
@@ -411,7 +412,7 @@ class _Sheet:
         self._put(text, " " * indent, " " * (indent + 2))
 
     def draw(self, items: Sequence[_Item], rails: str = "") -> None:
-        """Write what hangs on a line."""
+        """Write the branches of a line."""
         for number, item in enumerate(items, 1):
             last = number == len(items)
             below = rails + self._cut(self._signs.blank if last else self._signs.through)

@@ -25,7 +25,7 @@ class View(NamedTuple):
     enabled: frozenset[str]
     """Keys."""
     missing: tuple[str, ...]
-    """What the config enables and nobody found, as written."""
+    """What the config enables and was not found, as written."""
     known_settings: frozenset[str]
     """Names of environment variables that are set, here or in the home's `.env`."""
 
@@ -53,7 +53,7 @@ def look(places: Places, environ: Mapping[str, str], project: Path | None) -> Vi
 
 
 def plugins(view: View) -> list[dict[str, object]]:
-    """Return every copy of every plugin, and what the config enables and nobody found."""
+    """Return every copy of every plugin, and what the config enables and was not found."""
     rows = [row(view, found) for found in view.found]
     return [*rows, *(_missing_row(written) for written in view.missing)]
 
@@ -175,7 +175,7 @@ def _missing_row(written: str) -> dict[str, object]:
 
 
 def _dotenv_names(file: Path) -> frozenset[str]:
-    """Return the names that a `.env` sets; its values are nobody's business here."""
+    """Return the names that a `.env` sets; its values are not read."""
     try:
         text = file.read_text(encoding="utf-8", errors="replace")
     except OSError:

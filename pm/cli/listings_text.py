@@ -14,7 +14,7 @@ _RECEIPT = ("id", "time", "operation", "outcome", "summary")
 def plugins_text(listing: Mapping[str, Any]) -> str:
     """Return the listing of plugins as text."""
     rows = listing["plugins"]
-    return table(rows, _PLUGIN) if rows else "no plugin is there; `hermes plugins install FOLDER` brings one"
+    return table(rows, _PLUGIN) if rows else "no plugin is installed; `hermes plugins install FOLDER` installs one"
 
 
 def receipts_text(listing: Mapping[str, Any]) -> str:
@@ -49,7 +49,7 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield f"core        {status['core']}"
         yield f"target      {status['target']}"
     if status["interrupted"]:
-        yield "interrupted an operation was stopped; the next one that changes something mends what it left"
+        yield "interrupted an operation was interrupted; the next one that changes something repairs what it left"
     if status["restart_required"]:
         yield "restart     a running process still uses an earlier environment; restart it to use this one"
         yield from (f"            {reason}" for reason in status["restart_reasons"])
@@ -59,7 +59,7 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
     waiting = [plugin["key"] for plugin in plugins if plugin["ready"] == "not-admitted"]
     if waiting:
         yield ""
-        yield "enabled in the config and not admitted, so they do not run as they are now:"
+        yield "enabled in the config but not admitted, so they do not run as they are now; to admit them:"
         yield from (f"  hermes plugins enable {key}" for key in waiting)
 
 
@@ -91,9 +91,9 @@ def _needs(details: Mapping[str, Any]) -> Iterator[str]:
         yield f"requires         {row['requirement']}  ({_place(row)})"
     for row in details["external_dependencies"]:
         how = f": {row['install']}" if row["install"] else ""
-        yield f"needs besides    {row['name']}{how} (never installed or checked by the manager)"
+        yield f"external         {row['name']}{how} (the manager neither installs nor checks it)"
     for row in details["requires_env"]:
-        yield f"needs variable   {row['name']} ({'is set' if row['set'] else 'is not set'})"
+        yield f"variable         {row['name']} ({'is set' if row['set'] else 'is not set'})"
 
 
 def _place(row: Mapping[str, Any]) -> str:

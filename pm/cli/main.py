@@ -48,7 +48,7 @@ def _flushed(status: int) -> int:
 
 
 def _unheard(error: OSError) -> int:
-    """Say that nobody hears what was done, if anybody hears that: a terminal that was closed is gone for both."""
+    """Say that the output is lost, if standard error is still there: a terminal that was closed is gone for both."""
     with suppress(OSError):
         os.write(2, f"hermes: the output cannot be written: {error.strerror}\n".encode())
     return FAILED
@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print('{"error": {"code": "usage", "message": "the command line is wrong; standard error says how"}}')
         raise
     except BrokenPipeError:
-        # whoever read the output has enough of it; nothing may be written to it any more
+        # the reader of the output has closed it; nothing may be written to it any more
         sys.stdout = None
         return 0
     except OSError as error:

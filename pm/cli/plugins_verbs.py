@@ -45,7 +45,7 @@ def disable_plugin(arguments: Namespace, words: Sequence[str]) -> int:
 
 
 def validate_plugin(arguments: Namespace, words: Sequence[str]) -> int:
-    """Judge a plugin's folder for its author."""
+    """Check a plugin's folder for its author."""
     from pm.operations.validate import validate
 
     call = Call(arguments, words)

@@ -115,41 +115,54 @@ HELP = Argument(("-h", "--help"), "show this help message and exit", "switch")
 _HOME = Argument(("--home",), "the profile's home (default: HERMES_HOME, else ~/.hermes)", metavar="DIR", is_quick=True)
 COMMON = (
     Argument(
-        ("--json",), "one JSON object on standard output", "switch", default=False, is_told_again=False, is_quick=True
+        ("--json",),
+        "write one JSON object to standard output",
+        "switch",
+        default=False,
+        is_told_again=False,
+        is_quick=True,
     ),
     _HOME,
-    Argument(("--offline",), "ask no index", "switch", default=False, is_quick=True),
+    Argument(("--offline",), "ask no package index", "switch", default=False, is_quick=True),
     Argument(
         ("-q", "--quiet"),
-        "say only what went wrong",
+        "say only what goes wrong",
         "switch",
         default=False,
         one_of="talk",
         is_told_again=False,
         is_quick=True,
     ),
-    Argument(("-v", "--verbose"), "say more", "switch", default=False, one_of="talk", is_told_again=False),
+    Argument(
+        ("-v", "--verbose"), "also say what is being done", "switch", default=False, one_of="talk", is_told_again=False
+    ),
 )
 DRY_RUN = Argument(
     ("--dry-run",), "say what would happen, and change nothing", "switch", default=False, is_told_again=False
 )
 CONSENTS = (
-    Argument(("--allow-build",), "may be built from source", "package", "NAME", is_repeatable=True),
-    Argument(("--allow-prerelease",), "its pre-releases may be taken", "package", "NAME", is_repeatable=True),
-    Argument(("--allow-direct-urls",), "requirements may name an address", "switch", default=False),
-    Argument(("--budget",), "how long a verdict is searched", "count", "ROUNDS", default=0),
+    Argument(("--allow-build",), "allow this package to be built from source", "package", "NAME", is_repeatable=True),
+    Argument(("--allow-prerelease",), "allow pre-releases of this package", "package", "NAME", is_repeatable=True),
+    Argument(("--allow-direct-urls",), "allow requirements that name a URL", "switch", default=False),
+    Argument(("--budget",), "search limit, in rounds", "count", "ROUNDS", default=0),
     Argument(
         ("--steps-budget",),
-        "how long ways out of a refusal are tried",
+        "time limit for trying ways out of a refusal (default: 10)",
         "seconds",
         "SECONDS",
         default=10.0,
         stored_as="steps_seconds",
     ),
-    Argument(("--exclude-newer",), "take no file that is newer: `14 days`, a date, `off`", metavar="WHEN"),
+    Argument(
+        ("--exclude-newer",),
+        "ignore files uploaded after this: a date, a span such as `14 days` before now, or `off`",
+        metavar="WHEN",
+    ),
 )
-_PLUGIN = Argument(("name",), "a key, a name, or the last part of a key where that is unique", metavar="NAME")
-_CORE = Argument(("--core",), "a requirement such as `hermes-agent==0.19.0`, or a folder", metavar="CORE")
+_PLUGIN = Argument(
+    ("name",), "a plugin: its key, its name, or the last part of its key where that is unique", metavar="NAME"
+)
+_CORE = Argument(("--core",), "the core: a requirement such as `hermes-agent==0.19.0`, or a folder", metavar="CORE")
 
 
 # -- verbs
@@ -162,12 +175,10 @@ _PLUGINS = (
         "pm.cli.plugins_verbs:install_plugin",
         own=(
             Argument(("source",), "a folder, a `.zip` or a `.tar.*`", metavar="SOURCE"),
-            Argument(("--enable",), "judge it and switch it on", "switch", one_of="which"),
-            Argument(
-                ("--no-enable",), "leave it switched off", "switch", stores=False, stored_as="enable", one_of="which"
-            ),
-            Argument(("--force",), "replace an installed copy of the same key", "switch", default=False),
-            Argument(("--keep",), "if it is refused, leave it installed and switched off", "switch", default=False),
+            Argument(("--enable",), "check it and enable it", "switch", one_of="which"),
+            Argument(("--no-enable",), "leave it disabled", "switch", stores=False, stored_as="enable", one_of="which"),
+            Argument(("--force",), "replace an installed plugin of the same key", "switch", default=False),
+            Argument(("--keep",), "if it is refused, keep it installed but disabled", "switch", default=False),
             Argument(("--yes",), "answer every question with yes", "switch", default=False, is_told_again=False),
         ),
         changes=True,
@@ -184,7 +195,7 @@ _PLUGINS = (
     Verb(
         "plugins",
         "enable",
-        "judge an installed plugin, and switch it on if it fits",
+        "check an installed plugin, and enable it if it fits",
         "pm.cli.plugins_verbs:enable_plugin",
         own=(_PLUGIN,),
         changes=True,
@@ -193,7 +204,7 @@ _PLUGINS = (
     Verb(
         "plugins",
         "disable",
-        "switch a plugin off; it stays installed",
+        "disable a plugin; it stays installed",
         "pm.cli.plugins_verbs:disable_plugin",
         own=(_PLUGIN,),
         changes=True,
@@ -201,13 +212,22 @@ _PLUGINS = (
     Verb(
         "plugins",
         "check",
-        "the dry run: the same verdict as the real thing, nothing is changed",
+        "check whether plugins fit, or whether everything enabled is ready; nothing is changed",
         "pm.cli.check_verb:check_plugins",
         own=(
-            Argument(("names",), "without one: is everything enabled ready?", metavar="NAME|SOURCE", how_many="*"),
+            Argument(
+                ("names",),
+                "plugins or sources to check (default: whether everything enabled is ready)",
+                metavar="NAME|SOURCE",
+                how_many="*",
+            ),
             # its answer says too which variables a plugin needs and finds, and those have no stamp: so it is never kept
             Argument(("--summary",), "one line for each plugin", "switch", default=False),
-            Argument(("--patch",), "write a confirmed wider bound as a diff of the plugin's file", metavar="FILE"),
+            Argument(
+                ("--patch",),
+                "write the confirmed wider bound of a refusal as a diff of the plugin's file",
+                metavar="FILE",
+            ),
             Argument(("--patch-for",), "write the bound of this other plugin instead", metavar="NAME", default=""),
             Argument(
                 ("--patch-at",),
@@ -215,10 +235,16 @@ _PLUGINS = (
                 metavar="FILE:LINE",
                 is_repeatable=True,
             ),
-            Argument(("--replay",), "decide again what a receipt tells of, from its own facts", metavar="RECEIPT"),
-            Argument(("--core",), "judge with this core, a requirement or a folder, instead", metavar="CORE"),
             Argument(
-                ("--strict",), "exit 5 if it is ready only after a restart", "switch", default=False, is_quick=True
+                ("--replay",), "repeat the decision of a receipt, from the facts that it holds", metavar="RECEIPT"
+            ),
+            Argument(("--core",), "check with this core instead: a requirement or a folder", metavar="CORE"),
+            Argument(
+                ("--strict",),
+                "exit with status 5 if it is ready only after a restart",
+                "switch",
+                default=False,
+                is_quick=True,
             ),
         ),
         decides=True,
@@ -226,25 +252,27 @@ _PLUGINS = (
     Verb(
         "plugins",
         "validate",
-        "the author's check of a plugin's folder: declaration, files, fit with a core",
+        "check a plugin for its author: declaration, files, fit with a core",
         "pm.cli.plugins_verbs:validate_plugin",
         own=(
-            Argument(("path",), "a folder or an archive", metavar="PATH"),
+            Argument(("path",), "the plugin's folder or archive", metavar="PATH"),
             _CORE,
-            Argument(("--format",), "how findings are written", choices=("text", "github"), default="text"),
+            Argument(
+                ("--format",), "how findings are written (default: text)", choices=("text", "github"), default="text"
+            ),
         ),
         decides=True,
     ),
     Verb(
         "plugins",
         "list",
-        "every plugin that is there, and whether it is ready",
+        "list every plugin, and whether it is ready",
         "pm.cli.plugins_verbs:list_plugins",
     ),
     Verb(
         "plugins",
         "show",
-        "everything that is known of one plugin",
+        "show everything that is known about a plugin",
         "pm.cli.plugins_verbs:show_plugin",
         own=(_PLUGIN,),
     ),
@@ -253,13 +281,17 @@ _PM = (
     Verb(
         "pm",
         "init",
-        "choose the core and make a generation of what is enabled",
+        "choose the core, and build a generation with everything that is enabled",
         "pm.cli.pm_verbs:set_up",
         own=(
             _CORE,
-            Argument(("--embedded-core",), "the core of the manager", "switch", stores="", stored_as="core"),
+            Argument(
+                ("--embedded-core",), "the core that comes with the manager", "switch", stores="", stored_as="core"
+            ),
             Argument(("--python",), "a version such as `3.12`, or the path of an interpreter", metavar="PYTHON"),
-            Argument(("--bundle",), "take core and packages from what `hermes pm bundle` wrote", metavar="DIR"),
+            Argument(
+                ("--bundle",), "take core and packages from a folder that `hermes pm bundle` wrote", metavar="DIR"
+            ),
         ),
         changes=True,
         decides=True,
@@ -267,13 +299,13 @@ _PM = (
     Verb(
         "pm",
         "verify",
-        "is the selected generation what was recorded, byte by byte?",
+        "compare the selected generation with its record, byte by byte",
         "pm.cli.pm_verbs:verify_generation",
     ),
     Verb(
         "pm",
         "repair",
-        "build the recorded lock again, if something is not what was recorded",
+        "build the recorded lock again, if the generation is not as recorded",
         "pm.cli.pm_verbs:repair_generation",
         changes=True,
     ),
@@ -283,26 +315,30 @@ _PM = (
         "go back to an earlier generation, without building anything",
         "pm.cli.pm_verbs:go_back",
         own=(
-            Argument(("number",), "of a generation; by default the one before", "number", metavar="N", how_many="?"),
-            Argument(("--yes",), "other profiles may change as well", "switch", default=False, is_told_again=False),
+            Argument(
+                ("number",), "number of the generation (default: the previous one)", "number", metavar="N", how_many="?"
+            ),
+            Argument(
+                ("--yes",), "agree that other profiles change as well", "switch", default=False, is_told_again=False
+            ),
         ),
         changes=True,
     ),
     Verb(
         "pm",
         "gc",
-        "delete the generations that nobody needs any more",
+        "delete the generations that are no longer needed",
         "pm.cli.pm_verbs:delete_generations",
         changes=True,
     ),
-    Verb("pm", "status", "the selected generation, and everything that is enabled", "pm.cli.pm_verbs:show_status"),
+    Verb("pm", "status", "show the selected generation, and everything that is enabled", "pm.cli.pm_verbs:show_status"),
     Verb(
         "pm",
         "bundle",
         "write all wheels of the selected generation, for a machine without a network",
         "pm.cli.pm_verbs:write_bundle",
         own=(
-            Argument(("--output",), "a folder that is not there yet, or empty", metavar="DIR", is_required=True),
+            Argument(("--output",), "a folder that does not exist yet, or is empty", metavar="DIR", is_required=True),
             Argument(("--force",), "replace an earlier bundle in that folder", "switch", default=False),
         ),
         changes=True,
@@ -310,23 +346,28 @@ _PM = (
     Verb(
         "pm",
         "receipts",
-        "what happened and why",
+        "list receipts, or show one: what happened and why",
         "pm.cli.receipts_verb:look_at_receipts",
         own=(
             Argument(
                 ("action",),
-                "`list` the stored ones (the default), `show` one, or show the `example` of a code or an outcome",
+                "`list` the stored ones (default), `show` one, or show the `example` of a code or an outcome",
                 choices=("list", "show", "example"),
                 default="list",
                 how_many="?",
             ),
-            Argument(("id",), "an id or its beginning, `latest`, or a code", metavar="ID", how_many="?"),
+            Argument(
+                ("id",),
+                "an id or its beginning, `latest` (the default of `show`), or a code",
+                metavar="ID",
+                how_many="?",
+            ),
         ),
     ),
     Verb(
         "pm",
         "why",
-        "who asks for a package, and through which others it arrives",
+        "show what requires a package, and through which others",
         "pm.cli.pm_verbs:explain_package",
         own=(
             Argument(
@@ -334,7 +375,7 @@ _PM = (
             ),
             Argument(
                 ("--not",),
-                "why it cannot be had, such as `httpx>=0.29`, or what it takes",
+                "show why a requirement such as `httpx>=0.29` cannot be installed, or what it would take",
                 metavar="REQUIREMENT",
                 stored_as="wanted",
                 one_of="what",
@@ -346,11 +387,11 @@ _PM = (
     Verb(
         "pm",
         "tree",
-        "what needs what in the selected generation",
+        "show what requires what in the selected generation",
         "pm.cli.pm_verbs:draw_tree",
         own=(
-            Argument(("--depth",), "how far down", "count", "N"),
-            Argument(("--invert",), "what needs this package instead", metavar="PACKAGE"),
+            Argument(("--depth",), "show at most this many levels", "count", "N"),
+            Argument(("--invert",), "show what requires this package instead", metavar="PACKAGE"),
         ),
     ),
 )
@@ -360,7 +401,7 @@ _RUN = Verb(
     FAMILIES["run"],
     "pm.cli.run_verb:run_command",
     own=(
-        Argument(("--safe",), "start without plugins; no config is changed", "switch", default=False),
+        Argument(("--safe",), "start without plugins; the config is not changed", "switch", default=False),
         _HOME,
         Argument(("command",), "the command and its arguments", metavar="-- CMD", how_many="..."),
     ),

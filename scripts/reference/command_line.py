@@ -1,9 +1,9 @@
 """The page of the command line, written from the table of verbs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pm.cli.verb_table import COMMON, HELP, LATER, VERBS, Argument, Verb
+from pm.cli.verb_table import COMMON, CONSENTS, HELP, LATER, VERBS, Argument, Verb
 from scripts.reference.markdown import table
 
 __all__ = ["VARIABLES", "command_line_page"]
@@ -22,9 +22,9 @@ VARIABLES = (
     ),
     Variables(
         ("HERMES_MANAGED",),
-        "somebody else owns the environment (Nix, a container, an administrator): every changing verb is refused with "
-        "`managed-environment`. Empty, `0`, `false` and `no` mean that nobody does. A file `.managed` in the home or "
-        "the root says the same",
+        "the environment is managed by something else (Nix, a container, an administrator): every verb that changes "
+        "something is refused with `managed-environment`. Empty, `0`, `false` and `no` mean that it is not. A file "
+        "`.managed` in the home or the root says the same",
     ),
     Variables(
         ("HERMES_ENABLE_PROJECT_PLUGINS",),
@@ -32,17 +32,17 @@ VARIABLES = (
     ),
     Variables(
         ("HERMES_DISABLE_LAZY_INSTALLS",),
-        "with `1`, `true` or `yes` nothing may be installed unasked, as with `security.allow_lazy_installs: false`. "
-        "This version never does; `hermes run` sets it for the core, which might",
+        "with `1`, `true` or `yes` nothing may be installed that was not asked for, as with "
+        "`security.allow_lazy_installs: false`. The manager never does that; `hermes run` sets it for the core",
     ),
     Variables(
         ("HERMES_PM_GENERATION",),
-        "set by `hermes run`: inside of a generation `HERMES_DISABLE_LAZY_INSTALLS` says nothing to the manager",
+        "set by `hermes run`: inside a generation the manager ignores `HERMES_DISABLE_LAZY_INSTALLS`",
     ),
     Variables(
         ("UV_CONFIG_FILE", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX", "UV_INDEX_URL"),
-        "indexes and folders as uv understands them. One of them, or a `uv.toml`, makes uv's configuration count and "
-        "pip's not ([index-client.md](index-client.md))",
+        "indexes and folders as uv understands them. With one of them, or a `uv.toml`, uv's configuration is used and "
+        "pip's is not ([index-client.md](index-client.md))",
     ),
     Variables(("UV_NO_CONFIG",), "no `uv.toml` is looked for"),
     Variables(
@@ -50,15 +50,19 @@ VARIABLES = (
         "indexes and folders as pip understands them, where uv is not configured",
     ),
     Variables(("PIP_CERT", "PIP_PROXY"), "pip's certificates and proxy, where uv is not configured"),
-    Variables(("PIP_NO_INDEX",), "with `1`, `true`, `yes`, `on`, `y` or `t` no index is asked, whoever configured it"),
     Variables(
-        ("PIP_CONSTRAINT", "PIP_EXTRA_INDEX_URL"), "not followed; a warning names them and says what to write instead"
+        ("PIP_NO_INDEX",), "with `1`, `true`, `yes`, `on`, `y` or `t` no index is asked, wherever it is configured"
+    ),
+    Variables(
+        ("PIP_CONSTRAINT", "PIP_EXTRA_INDEX_URL"), "not used; a warning names them and says what to write instead"
     ),
     Variables(
         ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"), "a file of trusted certificates, where pip's configuration names none"
     ),
     Variables(("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"), "where configuration files of uv and pip are looked for"),
-    Variables(("TMPDIR",), "where builds and uv put what they need for a while; else `/tmp`. Nothing else lies there"),
+    Variables(
+        ("TMPDIR",), "where builds and uv put temporary files; else `/tmp`. The manager itself puts nothing there"
+    ),
     Variables(("PYENV_ROOT",), "where pyenv keeps its interpreters; else `~/.pyenv`"),
     Variables(
         ("COLUMNS",), "how wide text is, also in a pipe; else as wide as the terminal, and without one 100 columns"
@@ -76,6 +80,7 @@ def command_line_page() -> str:
     return _PAGE.format(
         verbs=table(("command", "does"), ((f"[`{_words(verb)}`](#{_anchor(verb)})", verb.help) for verb in verbs)),
         common=table(("option", "means"), map(_row, (HELP, *COMMON))),
+        consents=table(("option", "means"), map(_row, CONSENTS)),
         sections="\n\n".join(map(_section, verbs)),
         later=" and ".join(f"`hermes {word}`" for word in sorted(LATER)),
         variables=table(
@@ -94,19 +99,26 @@ def _anchor(verb: Verb) -> str:
 
 
 def _section(verb: Verb) -> str:
-    own = [argument for argument in verb.arguments if argument not in COMMON]
-    synopsis = " ".join((_words(verb), "[OPTION…]", *(_positional(each) for each in own if not each.is_option)))
-    rows = table(("argument", "means"), map(_row, own)) if own else "It has no arguments of its own."
-    does = f"{verb.help[:1].upper()}{verb.help[1:]}."
-    return f"### `{_words(verb)}`\n\n{does}\n\n    {synopsis}\n\n{rows}{_exclusive(own)}"
+    own = [argument for argument in verb.listed if verb.is_plain or argument not in COMMON]
+    positional = (_positional(argument) for argument in own if not argument.is_option)
+    parts = [
+        f"### `{_words(verb)}`",
+        f"{verb.help[:1].upper()}{verb.help[1:]}.",
+        f"    {' '.join((_words(verb), '[OPTION…]', *positional))}",
+        table(("argument", "means"), map(_row, own)) if own else "It has no arguments of its own.",
+        *_exclusive(own),
+        *(("It takes [consents and limits](#consents-and-limits).",) if verb.decides else ()),
+    ]
+    return "\n\n".join(parts)
 
 
-def _exclusive(arguments: Iterable[Argument]) -> str:
+def _exclusive(arguments: Iterable[Argument]) -> Iterator[str]:
     groups: dict[str, list[str]] = {}
     for argument in arguments:
-        groups.setdefault(argument.one_of, []).append(_written(argument))
-    groups.pop("", None)
-    return "".join(f"\n\nOnly one of {' and '.join(group)} can be given." for group in groups.values())
+        if argument.one_of:
+            groups.setdefault(argument.one_of, []).append(_written(argument))
+    for group in groups.values():
+        yield f"Only one of {' and '.join(group)} can be given."
 
 
 def _row(argument: Argument) -> tuple[str, str]:
@@ -138,13 +150,14 @@ This page is written by `python -m scripts.reference docs/reference`; a test com
 
 {verbs}
 
-Data goes to standard output, talk and progress to standard error; a line of progress is only shown on a terminal. A
-question is only asked where somebody can answer it: without a terminal, what was not said counts as *no*. The statuses
-with which the command ends are in [exit-codes.md](exit-codes.md).
+Results go to standard output, messages and progress to standard error. Progress is one line that is written over, on a
+terminal only; with `--verbose` it is written elsewhere too, line by line. Questions are asked on a terminal only:
+elsewhere a question that no option answers counts as answered with *no*. The statuses with which a command ends are in
+[exit-codes.md](exit-codes.md).
 
-**Every other first word is the core's.** `hermes ANYTHING …` is handed to the core's own `hermes` in the selected
-generation, if it has one. {later} belong to a later version of the manager:
-they are answered with status 2 and never handed on, because a core would change its own environment.
+**Every other first word belongs to the core.** `hermes ANYTHING …` is handed to the core's own `hermes` in the selected
+generation, if it has one. {later} belong to a later version of the manager: they are
+answered with status 2 and never handed on, because a core would change its own environment.
 
 ## Options of every verb
 
@@ -152,11 +165,17 @@ All but `hermes run` take these:
 
 {common}
 
-With `--json` a verb that ends with a receipt prints that ([receipt.md](receipt.md)), a listing prints the listing, and
-what went wrong before either is `{{"error": {{"code", "message", "hint", "file", "line", "key"}}}}`.
+With `--json` a verb that makes a receipt writes the receipt ([receipt.md](receipt.md)), and a listing its rows. An
+error before either is written as `{{"error": {{"code", "message", "hint", "file", "line", "key"}}}}`.
 
-`--dry-run` changes nothing outside of the cache and stores no receipt; the verdict is that of the real thing. Options
-cannot be shortened.
+`--dry-run` changes nothing but the cache and stores no receipt; its verdict is the one that the operation itself would
+come to. Options cannot be abbreviated.
+
+## Consents and limits
+
+Verbs that come to a verdict take these too:
+
+{consents}
 
 ## Verbs
 
@@ -169,19 +188,17 @@ What the manager itself reads:
 {variables}
 
 Proxies (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, in capitals or not) and certificates (`SSL_CERT_FILE`,
-`SSL_CERT_DIR`) are followed as Python follows them. Credentials belong into the address of an index, and are shown
-nowhere.
+`SSL_CERT_DIR`) are used as Python uses them. Credentials are part of the URL of an index, and are never shown.
 
-Programs that the manager starts for its own work (uv, an interpreter that is asked what it is, a build that was
-consented to) get a scrubbed environment: `PATH`, `HOME`, `USER`, `LOGNAME`, `LANG`, `LC_ALL`, `TMPDIR`, `TZ`,
+Programs that the manager starts for its own work (uv, an interpreter that is asked for its version, a build with
+consent) get only these variables: `PATH`, `HOME`, `USER`, `LOGNAME`, `LANG`, `LC_ALL`, `TMPDIR`, `TZ`,
 `SYSTEMROOT`, the variables of proxies and certificates above and in the table, `NETRC`, `UV_NATIVE_TLS`,
 `UV_SYSTEM_CERTS`, `UV_INSECURE_HOST`, `UV_HTTP_TIMEOUT`, `UV_KEYRING_PROVIDER`, and the indexes that the manager found.
-Nothing that could lead to another interpreter or environment passes.
+No variable that could lead to another interpreter or environment is passed on.
 
-A command under `hermes run`, and what is handed to the core, gets your variables with these set: `PATH` (the
+A command under `hermes run`, and a command that is handed to the core, gets all variables, with these set: `PATH` (the
 generation's programs first), `VIRTUAL_ENV`, `HERMES_HOME`, `HERMES_PM_GENERATION` (its number),
 `HERMES_PM_ADMITTED` (the plugins that are as they were admitted), `HERMES_DISABLE_LAZY_INSTALLS` and
 `PYTHONPYCACHEPREFIX`; with `--safe` also `HERMES_SAFE_MODE` and `HERMES_IGNORE_RULES`. `PYTHONPATH`, `PYTHONHOME` and
-everything else that leads to another environment is taken out; `PYTHONPATH` names the
-folder of a core that is a project, and nothing besides.
+everything else that leads to another environment is removed; if the core is a project, `PYTHONPATH` is its folder.
 """

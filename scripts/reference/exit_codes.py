@@ -29,8 +29,12 @@ def exit_codes_page() -> str:
 _STATUSES = (
     (0, "done, ready, or nothing to do", ""),
     (1, "no: it was refused, or something is not ready or not as recorded", ""),
-    (2, "the command was not understood, or names a plugin or source that is not there", "`failed`, or no receipt"),
-    (3, "it failed: the world did not cooperate, and nothing follows about any plugin; also *undecided*", ""),
+    (2, "the command was not understood, or names a plugin or source that does not exist", "`failed`, or no receipt"),
+    (
+        3,
+        "it failed, for example at the network, the disk or a tool: nothing follows about any plugin; also *undecided*",
+        "",
+    ),
     (4, "busy: another operation holds the install lock", "`failed`"),
     (5, "ready, but only after a restart (`hermes plugins check --strict`)", "`ready`"),
 )
@@ -42,8 +46,8 @@ This page is written by `python -m scripts.reference docs/reference`; a test com
 
 {statuses}
 
-A script needs no more than this: `0` is yes, `1` is no with the reason in the receipt, everything else is no answer.
-Trouble with the network or with a tool never looks like a refusal.
+For a script: `0` is yes, `1` is no, with the reason in the receipt, and everything else is no answer. A fault of the
+network or of a tool never looks like a refusal.
 
 {codes}
 
@@ -51,13 +55,13 @@ A receipt says the same in `exit_status`, and what each outcome and code means i
 
 Where there is no receipt:
 
-* 2 for words or options that nobody knows, for {later},
-  for a package that is not in the generation (`hermes pm why`, `hermes pm tree --invert`), for a receipt that is
-  not stored (`hermes pm receipts show`), and for a folder that holds something already (`hermes pm bundle`), or no
-  bundle (`hermes pm init --bundle`).
-* 3 for Ctrl-C, SIGTERM and SIGHUP outside of an operation, for output that cannot be written, and for a fault of the
-  manager itself, which prints where it happened.
-* `hermes run -- CMD` and everything that is handed to the core end with the status of what was started. The statuses
-  above are those of not starting it.
-* 0 if whoever reads standard output stops reading.
+* 2 for unknown words or options, for {later}, for a package that is not in the
+  generation (`hermes pm why`, `hermes pm tree --invert`), for a receipt that is not stored (`hermes pm receipts show`),
+  for a folder that is not empty (`hermes pm bundle`) or is no bundle (`hermes pm init --bundle`), and for `hermes run`
+  without a command.
+* 3 for Ctrl-C, SIGTERM and SIGHUP outside of an operation, for output that cannot be written, and for a fault in the
+  manager itself, whose traceback is written to standard error.
+* `hermes run -- CMD`, and everything that is handed to the core, ends with the status of the command. The statuses
+  above mean that it was not started.
+* 0 if the reader of standard output stops reading early.
 """

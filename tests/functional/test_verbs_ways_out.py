@@ -256,14 +256,14 @@ def test_whoever_only_asks_is_shown_what_it_takes_and_not_to_ask_for_less(aged: 
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
-        (["./birch", "--patch-for", "ash"], "`--patch-for` says whose bound `--patch` writes"),
-        (["./birch", "--patch-at", "plugin.yaml:4"], "`--patch-at` says which bound `--patch` writes"),
-        (["./birch", "--replay", "latest"], "`--replay` goes with no plugin, and neither with `--patch` nor `--core`"),
+        (["./birch", "--patch-for", "ash"], "`--patch-for` requires `--patch`"),
+        (["./birch", "--patch-at", "plugin.yaml:4"], "`--patch-at` requires `--patch`"),
+        (["./birch", "--replay", "latest"], "`--replay` cannot be used with a plugin, `--patch` or `--core`"),
         (
             ["--replay", "latest", "--patch", "x"],
-            "`--replay` goes with no plugin, and neither with `--patch` nor `--core`",
+            "`--replay` cannot be used with a plugin, `--patch` or `--core`",
         ),
-        (["--replay", "x", "--core", "y"], "`--replay` goes with no plugin, and neither with `--patch` nor `--core`"),
+        (["--replay", "x", "--core", "y"], "`--replay` cannot be used with a plugin, `--patch` or `--core`"),
         (["--budget", "-1"], "argument --budget: `-1` is not a number from 1 on"),
         (["--budget", "x"], "argument --budget: `x` is not a number from 1 on"),
         (["--steps-budget", "nan"], "argument --steps-budget: `nan` is not a number of seconds"),
@@ -286,7 +286,7 @@ def test_nothing_is_said_of_bounds_where_nothing_could_be_judged(home: Home) -> 
     said = home.say("plugins", "check", home.plugin("birch", "demo-colors"), "--patch", "x", "--exclude-newer", "soon")
     assert (said.status, "bound" in said.stderr, (home.work / "x").exists()) == (3, False, False)
     fits = home.say("plugins", "check", home.plugin("birch", "demo-colors"), "--patch", "x")
-    assert (fits.status, fits.stderr.splitlines()[-1]) == (0, "nothing is written to x: no bound stands in the way")
+    assert (fits.status, fits.stderr.splitlines()[-1]) == (0, "x is not written: no bound is in the way")
 
 
 def test_of_two_bounds_that_would_do_the_one_of_the_step_is_written(

@@ -156,12 +156,12 @@ def test_a_core_that_is_a_project_and_not_installed_is_told_with_its_folder() ->
     assert why_text(why_to_json(project, "hermes-agent"), width=80) == (
         "hermes-agent 0.20.0.dev0\n"
         "  from /src/hermes\n"
-        "  asked for by\n"
+        "  required by\n"
         "    core hermes-agent\n"
         "      hermes-agent==0.20.0.dev0\n"
         "  in generation 3"
     )
-    assert tree_text(tree_to_json(project), width=80) == "core hermes-agent 0.20.0.dev0: asks for no package"
+    assert tree_text(tree_to_json(project), width=80) == "core hermes-agent 0.20.0.dev0: requires no package"
 
 
 def test_a_package_that_nobody_asks_for_any_more_has_no_owners() -> None:
@@ -202,7 +202,7 @@ httpx 0.28.1
   from https://index.example.invalid/simple
   for Python >=3.8
   with the extras socks
-  asked for by
+  required by
     core hermes-agent
       httpx[socks]==0.28.1
     plugin web
@@ -233,7 +233,7 @@ def test_a_package_of_a_folder_that_nobody_needs_says_both() -> None:
     assert why_text(value, width=80) == (
         "older 2.0\n"
         "  from ../../wheels/a/older.whl\n"
-        "  asked for by nobody any more: the next build leaves it out\n"
+        "  no longer required: the next build leaves it out\n"
         "  in generation 3"
     )
 
@@ -268,10 +268,10 @@ plugin memory/mem0 2.0.0
     └── qdrant-client 1.16.0 for qdrant-client>=1.9
         ├── httpx 0.28.1 for httpx[http2]>=0.20 (*)
         └── protobuf 6.33.4 for protobuf>=3.20
-plugin quiet 0.1: asks for no package
+plugin quiet 0.1: requires no package
 plugin web 1.2
 └── httpx 0.28.1 for httpx>=0.27, HTTPX <1 (*)
-asked for by nobody any more: the next build leaves it out
+no longer required: the next build leaves it out
 └── old-friend 1.0
     ├── idna 3.11
     └── older 2.0 for older>1
@@ -303,12 +303,12 @@ plugin memory/mem0 2.0.0
         |     httpx[http2]>=0.20 (*)
         `-- protobuf 6.33.4 for
               protobuf>=3.20
-plugin quiet 0.1: asks for no package
+plugin quiet 0.1: requires no package
 plugin web 1.2
 `-- httpx 0.28.1 for httpx>=0.27, HTTPX
       <1 (*)
-asked for by nobody any more: the next
-  build leaves it out
+no longer required: the next build
+  leaves it out
 `-- old-friend 1.0
     |-- idna 3.11
     `-- older 2.0 for older>1
@@ -321,13 +321,13 @@ def test_a_narrow_ascii_terminal_gets_broken_lines_with_their_rails() -> None:
 
 INVERTED_80 = """\
 httpx 0.28.1
-├── core hermes-agent asks for httpx[socks]==0.28.1
-├── plugin web asks for httpx>=0.27, HTTPX <1
-├── honcho-ai 2.2.0 needs httpx<1
-│   └── core-extra honcho asks for honcho-ai==2.2.0
-└── qdrant-client 1.16.0 needs httpx[http2]>=0.20
-    └── mem0ai 2.0.10 needs qdrant-client>=1.9
-        └── plugin memory/mem0 asks for mem0ai>=2.0.10,<3"""
+├── core hermes-agent requires httpx[socks]==0.28.1
+├── plugin web requires httpx>=0.27, HTTPX <1
+├── honcho-ai 2.2.0 requires httpx<1
+│   └── core-extra honcho requires honcho-ai==2.2.0
+└── qdrant-client 1.16.0 requires httpx[http2]>=0.20
+    └── mem0ai 2.0.10 requires qdrant-client>=1.9
+        └── plugin memory/mem0 requires mem0ai>=2.0.10,<3"""
 
 
 def test_an_inverted_tree_shows_who_asks_and_what_needs() -> None:
@@ -336,7 +336,7 @@ def test_an_inverted_tree_shows_who_asks_and_what_needs() -> None:
 
 def test_nothing_but_itself_asks_for_the_core() -> None:
     assert tree_text(tree_to_json(RECORD, invert="hermes-agent"), width=80) == (
-        "hermes-agent 0.19.0\n└── core hermes-agent asks for hermes-agent==0.19.0"
+        "hermes-agent 0.19.0\n└── core hermes-agent requires hermes-agent==0.19.0"
     )
 
 
@@ -350,12 +350,12 @@ core-extra honcho
 └── honcho-ai 2.2.0 for honcho-ai==2.2.0 (+)
 plugin memory/mem0 2.0.0
 └── mem0ai 2.0.10 for mem0ai>=2.0.10,<3 (+)
-plugin quiet 0.1: asks for no package
+plugin quiet 0.1: requires no package
 plugin web 1.2
 └── httpx 0.28.1 for httpx>=0.27, HTTPX <1 (+)
-asked for by nobody any more: the next build leaves it out
+no longer required: the next build leaves it out
 └── old-friend 1.0 (+)
-(+) more hangs on it, below this depth"""
+(+) has more below this depth"""
     )
 
 
@@ -370,13 +370,13 @@ def test_what_a_depth_cuts_is_shown_in_full_where_it_hangs_higher() -> None:
     assert (
         tree_text(value, width=80)
         == """\
-core hermes-agent 1: asks for no package
+core hermes-agent 1: requires no package
 plugin web 1
 ├── anyio 4.12.1
 │   └── httpx 0.28.1 (+)
 └── httpx 0.28.1 for httpx>=0.27
     └── idna 3.11
-(+) more hangs on it, below this depth"""
+(+) has more below this depth"""
     )
 
 
@@ -385,10 +385,10 @@ def test_a_depth_counts_from_the_package_of_an_inverted_tree() -> None:
         tree_text(tree_to_json(RECORD, invert="idna", depth=2), width=80)
         == """\
 idna 3.11
-├── anyio 4.12.1 needs idna>=2.8 (+)
-├── httpx 0.28.1 needs idna (+)
-└── old-friend 1.0 needs idna
-(+) more hangs on it, below this depth"""
+├── anyio 4.12.1 requires idna>=2.8 (+)
+├── httpx 0.28.1 requires idna (+)
+└── old-friend 1.0 requires idna
+(+) has more below this depth"""
     )
 
 
@@ -468,7 +468,7 @@ def test_what_commands_a_terminal_is_written_as_an_escape() -> None:
         Lock((pin("web", "1\x1b[31m\u202e", owners=(WEB,)),)), (member("web", "1\n\x07"),), Core("hermes-agent", "1")
     )
     assert tree_text(tree_to_json(hostile), width=80) == (
-        "core hermes-agent 1: asks for no package\nplugin web 1\\n\\x07\n└── web 1\\x1b[31m\\u202e"
+        "core hermes-agent 1: requires no package\nplugin web 1\\n\\x07\n└── web 1\\x1b[31m\\u202e"
     )
 
 

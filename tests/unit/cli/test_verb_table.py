@@ -131,3 +131,9 @@ def test_steps_name_the_limits_and_consents_that_the_verbs_take() -> None:
     alone = {argument.names[0] for argument in (*COMMON, *CONSENTS) if argument.kind == "switch"}
     assert set(commands._WITH_VALUE) == with_value  # noqa: SLF001 - what the rooms below the command line know of it
     assert set(commands._ALONE) <= alone  # noqa: SLF001 - the same
+
+
+@EVERY_ARGUMENT
+def test_a_default_that_help_names_is_the_default(verb: Verb, argument: Argument) -> None:
+    named = re.findall(r"\(default: ([\w.]+)\)", argument.help)
+    assert all(str(argument.default) in (value, f"{value}.0") for value in named), verb.words
