@@ -7,6 +7,8 @@ import json
 import os
 import re
 import shlex
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
@@ -329,7 +331,17 @@ def test_the_width_of_a_pseudo_terminal_is_asked_of_it(monkeypatch: pytest.Monke
     monkeypatch.setenv("NO_COLOR", "1")
     leader, follower = os.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
-    with os.fdopen(leader, "rb", buffering=0) as reader, os.fdopen(follower, "w", encoding="utf-8") as stream:
-        stream.write(text_for(example("core-conflict"), stream))
-        stream.flush()
-        assert reader.read(100_000).decode().replace("\r\n", "\n") == CORE_CONFLICT_80
+    with ThreadPoolExecutor(1) as pool:
+        said = pool.submit(read_to_the_end, leader)
+        with os.fdopen(follower, "w", encoding="utf-8") as stream:
+            stream.write(text_for(example("core-conflict"), stream))
+        assert said.result(60).decode().replace("\r\n", "\n") == CORE_CONFLICT_80
+
+
+def read_to_the_end(leader: int) -> bytes:
+    """Return everything that is written to a pseudo-terminal until nothing has it open for writing any more."""
+    said = b""
+    with os.fdopen(leader, "rb", buffering=0) as reader, suppress(OSError):  # which is how Linux says that it ended
+        while part := reader.read(100_000):
+            said += part
+    return said
