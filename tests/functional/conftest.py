@@ -27,6 +27,12 @@ def home(tmp_path: Path, wheels: Path) -> Home:
 
 
 @pytest.fixture
+def cold(tmp_path: Path, wheels: Path) -> Home:
+    """Return the same home without any state: not even its interpreter is known."""
+    return new_home(tmp_path / "home", wheels=wheels, cold=True)
+
+
+@pytest.fixture
 def server(tmp_path: Path) -> Iterator[IndexServer]:
     """Serve the small index on loopback."""
     with IndexServer(tmp_path / "files", read_recipe(DEFAULT_RECIPE)) as running:

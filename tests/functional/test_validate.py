@@ -182,11 +182,11 @@ def test_without_a_home_only_the_cache_is_written(home: Home, server: IndexServe
     assert (answer.gist, answer.warnings, written) == ("0 ready", [], ["pm", "pm/cache"])
 
 
-def test_in_a_home_only_the_cache_is_written_and_nothing_stays_staged(home: Home) -> None:
-    home.state.mkdir()
-    before = home.snapshot(UNTOUCHED_BY_LOOKING)
-    home.ask("plugins", "validate", PLUGINS / "nothing-to-report")
-    assert (home.snapshot(UNTOUCHED_BY_LOOKING), (home.state / "cache" / "staged").exists()) == (before, False)
+def test_in_a_home_only_the_cache_is_written_and_nothing_stays_staged(cold: Home) -> None:
+    cold.state.mkdir()
+    before = cold.snapshot(UNTOUCHED_BY_LOOKING)
+    cold.ask("plugins", "validate", PLUGINS / "nothing-to-report")
+    assert (cold.snapshot(UNTOUCHED_BY_LOOKING), (cold.state / "cache" / "staged").exists()) == (before, False)
 
 
 def test_a_home_that_is_at_fault_is_not_the_authors(home: Home, server: IndexServer) -> None:

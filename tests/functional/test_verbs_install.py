@@ -9,15 +9,15 @@ from fixtures.homes import PLUGINS, Home, snapshot
 CORE = {"hermes-embedded-core": "0.1.0", "ruamel-yaml": "0.19.1"}
 
 
-def test_a_plugin_is_installed_into_a_home_that_has_nothing_yet(home: Home) -> None:
-    answer = home.install(PLUGINS / "admitted-simple")
+def test_a_plugin_is_installed_into_a_home_that_has_nothing_yet(cold: Home) -> None:
+    answer = cold.install(PLUGINS / "admitted-simple")
     assert (answer.gist, answer.changes, answer.warnings) == (
         "0 admitted",
         ["+demo-colors 1.2", "+hermes-embedded-core 0.1.0", "+ruamel-yaml 0.19.1"],
         [],
     )
-    assert home.admitted == ["admitted-simple in default"]
-    assert home.pins == home.locked == {"demo-colors": "1.2"} | CORE
+    assert cold.admitted == ["admitted-simple in default"]
+    assert cold.pins == cold.locked == {"demo-colors": "1.2"} | CORE
 
 
 def test_the_receipt_says_what_was_installed_from_where_and_in_which_generation(home: Home) -> None:

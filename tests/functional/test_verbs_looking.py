@@ -85,21 +85,21 @@ def test_a_listing_writes_nothing(shared: Home, words: str) -> None:
     assert shared.snapshot(UNTOUCHED_BY_LOOKING) == before
 
 
-def test_looking_at_a_home_that_has_nothing_makes_no_state_but_the_cache(home: Home) -> None:
-    first = home.ask("plugins", "check")
+def test_looking_at_a_home_that_has_nothing_makes_no_state_but_the_cache(cold: Home) -> None:
+    first = cold.ask("plugins", "check")
     assert [(step["command"], step["confirmed"]) for step in first.value["steps"]] == [
         ("hermes pm init", True),
         ("hermes plugins check", False),
     ]
     answers = [
         first.gist,
-        home.ask("plugins", "check", NEW).gist,
-        home.ask("plugins", "install", NEW, "--enable", "--dry-run").gist,
-        home.ask("pm", "init", "--dry-run").gist,
+        cold.ask("plugins", "check", NEW).gist,
+        cold.ask("plugins", "install", NEW, "--enable", "--dry-run").gist,
+        cold.ask("pm", "init", "--dry-run").gist,
     ]
     assert answers == ["1 not-ready no-generation", "0 admitted", "0 admitted", "0 admitted"]
-    assert (home.say("pm", "status").status, home.say("plugins", "list").status) == (0, 0)
-    assert sorted(home.snapshot(UNTOUCHED_BY_LOOKING)) == ["config.yaml", "pm"]
+    assert (cold.say("pm", "status").status, cold.say("plugins", "list").status) == (0, 0)
+    assert sorted(cold.snapshot(UNTOUCHED_BY_LOOKING)) == ["config.yaml", "pm"]
 
 
 def _verdict(answer: Answer) -> dict[str, object]:

@@ -125,13 +125,13 @@ def test_the_commands_of_the_steps_mean_the_home_that_was_named(home: Home, tmp_
     ],
 )
 def test_a_declaration_that_cannot_be_used_is_refused_with_the_places_of_all_its_faults(
-    home: Home, plugin: str, codes: str, places: list[str]
+    cold: Home, plugin: str, codes: str, places: list[str]
 ) -> None:
-    before = home.snapshot(UNTOUCHED_BY_REFUSALS)
-    answer = home.install(PLUGINS / plugin)
+    before = cold.snapshot(UNTOUCHED_BY_REFUSALS)
+    answer = cold.install(PLUGINS / plugin)
     declared = [reason["declared_at"] for reason in answer.value["reasons"]]
     assert (answer.gist, [f"{place['file']}:{place['line']}" for place in declared]) == (f"1 refused {codes}", places)
-    assert home.snapshot(UNTOUCHED_BY_REFUSALS).keys() - before.keys() == {"pm"}
+    assert cold.snapshot(UNTOUCHED_BY_REFUSALS).keys() - before.keys() == {"pm"}
 
 
 def test_a_plugin_for_another_core_or_python_is_refused_before_anything_is_resolved(home: Home) -> None:
@@ -175,8 +175,8 @@ def test_a_module_that_hides_one_of_the_core_is_refused_and_one_that_is_never_im
     assert (admitted.gist, admitted.warnings) == ("0 admitted", ["module-shadowing"])
 
 
-def test_nothing_but_the_receipt_remains_of_a_refusal_in_a_home_that_had_nothing(home: Home) -> None:
-    home.install(PLUGINS / "conflicts-with-core")
-    assert sorted(home.snapshot(UNTOUCHED_BY_REFUSALS)) == ["config.yaml", "pm"]
-    latest = json.loads((home.state / "receipts" / "latest-install.json").read_text())
+def test_nothing_but_the_receipt_remains_of_a_refusal_in_a_home_that_had_nothing(cold: Home) -> None:
+    cold.install(PLUGINS / "conflicts-with-core")
+    assert sorted(cold.snapshot(UNTOUCHED_BY_REFUSALS)) == ["config.yaml", "pm"]
+    latest = json.loads((cold.state / "receipts" / "latest-install.json").read_text())
     assert latest["outcome"] == "refused"

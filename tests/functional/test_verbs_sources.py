@@ -58,14 +58,14 @@ def _evil(archive: Path, name: str) -> Path:
 
 
 @pytest.mark.parametrize("name", ["../evil.txt", "/tmp/evil.txt", "a/../../evil.txt", "..\\evil.txt"])
-def test_an_unsafe_archive_is_refused_and_nothing_of_it_is_left_anywhere(home: Home, name: str) -> None:
-    archive = _evil(home.work / "evil.zip", name)
-    before, around = home.snapshot(UNTOUCHED_BY_REFUSALS), snapshot(home.work.parent, ["home"])
-    answers = home.install(archive), home.ask("plugins", "check", archive)
+def test_an_unsafe_archive_is_refused_and_nothing_of_it_is_left_anywhere(cold: Home, name: str) -> None:
+    archive = _evil(cold.work / "evil.zip", name)
+    before, around = cold.snapshot(UNTOUCHED_BY_REFUSALS), snapshot(cold.work.parent, ["home"])
+    answers = cold.install(archive), cold.ask("plugins", "check", archive)
     assert [answer.gist for answer in answers] == ["1 refused unsafe-archive"] * 2
-    assert home.snapshot(UNTOUCHED_BY_REFUSALS).keys() - before.keys() == {"pm"}
-    assert snapshot(home.work.parent, ["home"]) == around
-    assert list(home.path.rglob("*evil*")) == []
+    assert cold.snapshot(UNTOUCHED_BY_REFUSALS).keys() - before.keys() == {"pm"}
+    assert snapshot(cold.work.parent, ["home"]) == around
+    assert list(cold.path.rglob("*evil*")) == []
 
 
 def test_a_file_that_is_no_archive_and_a_place_where_nothing_is_are_usage(home: Home) -> None:
@@ -106,11 +106,11 @@ def test_a_folder_with_blanks_that_somebody_put_there_is_used_by_its_manifest_na
 
 
 @pytest.mark.parametrize("name", ["日本", "-dash", "a b", "../up", "x" * 65])
-def test_a_name_that_cannot_be_a_folder_below_plugins_is_refused(home: Home, name: str) -> None:
-    before = home.snapshot(UNTOUCHED_BY_REFUSALS)
-    answer = home.install(home.plugin("ü ü", name=name))
+def test_a_name_that_cannot_be_a_folder_below_plugins_is_refused(cold: Home, name: str) -> None:
+    before = cold.snapshot(UNTOUCHED_BY_REFUSALS)
+    answer = cold.install(cold.plugin("ü ü", name=name))
     assert answer.gist in {"1 refused unsafe-name", "1 refused unsafe-name unsafe-name"}
-    assert home.snapshot(UNTOUCHED_BY_REFUSALS).keys() - before.keys() == {"pm"}
+    assert cold.snapshot(UNTOUCHED_BY_REFUSALS).keys() - before.keys() == {"pm"}
 
 
 @pytest.mark.parametrize("name", ["my home Staženo'é\"日本", "-dash;b $HOME"])
@@ -206,19 +206,19 @@ def test_data_in_the_place_of_a_plugin_is_somebodys_and_stays(home: Home) -> Non
     assert (answer.gist, (folder / "letters" / "one.txt").read_text()) == ("0 admitted", "dear")
 
 
-def test_a_plugin_is_not_put_over_a_category_nor_into_another_plugin_nor_over_a_file(home: Home) -> None:
-    write_plugin(home.path / "plugins" / "tools" / "hammer")
-    write_plugin(home.path / "plugins" / "ash")
-    (home.path / "plugins" / "birch").write_text("a file")
-    before = home.snapshot(UNTOUCHED_BY_REFUSALS)
+def test_a_plugin_is_not_put_over_a_category_nor_into_another_plugin_nor_over_a_file(cold: Home) -> None:
+    write_plugin(cold.path / "plugins" / "tools" / "hammer")
+    write_plugin(cold.path / "plugins" / "ash")
+    (cold.path / "plugins" / "birch").write_text("a file")
+    before = cold.snapshot(UNTOUCHED_BY_REFUSALS)
     answers = [
-        home.install(home.plugin("tools")).gist,
-        home.install(home.plugin("inner", name="ash/inner")).gist,
-        home.install(home.plugin("birch")).gist,
-        home.ask("plugins", "check", home.work / "tools").gist,
+        cold.install(cold.plugin("tools")).gist,
+        cold.install(cold.plugin("inner", name="ash/inner")).gist,
+        cold.install(cold.plugin("birch")).gist,
+        cold.ask("plugins", "check", cold.work / "tools").gist,
     ]
     assert answers == ["1 refused name-taken"] * 4
-    assert home.snapshot(UNTOUCHED_BY_REFUSALS).keys() - before.keys() == {"pm"}
+    assert cold.snapshot(UNTOUCHED_BY_REFUSALS).keys() - before.keys() == {"pm"}
 
 
 def test_a_linked_plugin_folder_is_replaced_and_what_it_leads_to_stays(home: Home) -> None:
