@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,8 +11,9 @@ import pytest
 
 from fixtures.faults import OPERATIONS, Point, Selected, Staging, leftovers
 from fixtures.homes import Answer, check_receipt, new_home
+from fixtures.sampling import ALL, Sample
 
-STEPS = [pytest.param(7, id="every 7th"), pytest.param(1, id="every one", marks=pytest.mark.slow)]
+COUNTS = [pytest.param(9, id="some"), pytest.param(ALL, id="all", marks=pytest.mark.slow)]
 
 
 class Ending(NamedTuple):
@@ -48,7 +50,7 @@ def compared(staging: Staging, selected: Selected) -> Selected:
     return selected._replace(locked={}) if staging.operation.can_keep_more else selected
 
 
-def surprises(staging: Staging, step: int) -> dict[str, Ending]:
+def surprises(staging: Staging, points: Iterable[Point]) -> dict[str, Ending]:
     """Let calls fail, one at a time and each time from the beginning; return what should not have come of it."""
     operation = staging.operation
     expected = [
@@ -58,16 +60,18 @@ def surprises(staging: Staging, step: int) -> dict[str, Ending]:
         Ending(status=0, happened=not operation.gradual, again=operation.again),
     ]
     found = {}
-    for point in staging.fault_points()[step // 2 :: step]:
+    for point in points:
         staging.restore()
         found[str(point)] = ending(staging, staging.fail(point))
     return {point: end for point, end in found.items() if end not in expected}
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("staging", OPERATIONS, indirect=True)
-def test_whatever_call_fails_an_operation_has_happened_or_says_that_it_has_not(staging: Staging, step: int) -> None:
-    assert surprises(staging, step) == {}
+def test_whatever_call_fails_an_operation_has_happened_or_says_that_it_has_not(
+    staging: Staging, count: int, sample: Sample
+) -> None:
+    assert surprises(staging, sample(staging.fault_points(), count)) == {}
 
 
 @pytest.mark.parametrize("fault", ["signal=SIGKILL", "error=ENOSPC", "error=EROFS"])

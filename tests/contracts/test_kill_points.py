@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -13,8 +11,9 @@ import pytest
 
 from fixtures.faults import MORE_OPERATIONS, OPERATIONS, Point, Staging, held, leftovers
 from fixtures.homes import new_home
+from fixtures.sampling import ALL, Sample
 
-STEPS = [pytest.param(23, id="every 23rd"), pytest.param(1, id="every one", marks=pytest.mark.slow)]
+COUNTS = [pytest.param(3, id="some"), pytest.param(ALL, id="all", marks=pytest.mark.slow)]
 
 
 class Aftermath(NamedTuple):
@@ -64,16 +63,18 @@ def surprises(staging: Staging, kill: Callable[[When], object], points: Iterable
     return {point: after for point, after in found.items() if after not in expected}
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("staging", OPERATIONS, indirect=True)
-def test_killed_at_any_point_an_operation_has_happened_or_not(staging: Staging, step: int) -> None:
-    assert surprises(staging, staging.kill_manager, staging.points[step // 2 :: step]) == {}
+def test_killed_at_any_point_an_operation_has_happened_or_not(staging: Staging, count: int, sample: Sample) -> None:
+    assert surprises(staging, staging.kill_manager, sample(staging.points, count)) == {}
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("count", [pytest.param(2, id="some"), pytest.param(ALL, id="all", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("staging", ["first install", "install", "remove", "repair"], indirect=True)
-def test_when_everything_dies_while_uv_builds_nothing_has_happened(staging: Staging, step: int) -> None:
-    assert surprises(staging, staging.kill_everything, staging.points_of_uv[step // 2 :: step]) == {}
+def test_when_everything_dies_while_uv_builds_nothing_has_happened(
+    staging: Staging, count: int, sample: Sample
+) -> None:
+    assert surprises(staging, staging.kill_everything, sample(staging.points_of_uv, count)) == {}
 
 
 @pytest.mark.parametrize("staging", ["install"], indirect=True)
@@ -103,12 +104,10 @@ def drawn(chance: random.Random, count: int, names: Sequence[str]) -> dict[str, 
     ],
 )
 def test_killed_at_a_random_moment_an_operation_has_happened_or_not(
-    count: int, names: list[str], tmp_path: Path, wheels: Path, require_tool: Callable[[str], Path]
+    count: int, names: list[str], tmp_path: Path, wheels: Path, require_tool: Callable[[str], Path], sample: Sample
 ) -> None:
-    seed = int(os.environ.get("SEED", time.time_ns() % 1_000_000))
-    print(f"SEED={seed}")  # noqa: T201 - pytest shows it if this fails
     wrong = {}
-    for name, parts in drawn(random.Random(seed), count, names).items():
+    for name, parts in drawn(sample.chance, count, names).items():
         home = new_home(tmp_path / name / "home", wheels=wheels)
         staging = Staging(home, (OPERATIONS | MORE_OPERATIONS)[name], require_tool("strace"))
         seconds = staging.seconds()

@@ -14,6 +14,8 @@ import pytest
 from fixtures.faults import MORE_OPERATIONS, OPERATIONS, Point, Staging, is_staged, leftovers
 from fixtures.homes import snapshot
 from fixtures.power_loss import COMPLETE, LEFT_OUT, Call, Disk, State, write_state
+from fixtures.sampling import ALL as EVERY_POINT
+from fixtures.sampling import Sample
 from pm.generations.transaction import recover
 from pm.operations.leftovers import sweep
 from pm.places import Places
@@ -289,10 +291,12 @@ def aftermath(staging: Staging, environments: Path, moment: Moment) -> Aftermath
     return Aftermath(start, mended, staging.again().gist, leftovers(home))
 
 
-@pytest.mark.parametrize("step", [pytest.param(71, id="every 71st"), pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "count", [pytest.param(3, id="some"), pytest.param(EVERY_POINT, id="all", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("staging", ["install", "rollback of files"], indirect=True)
 def test_after_the_power_failed_commands_start_and_the_next_change_mends_what_it_left(
-    staging: Staging, step: int, tmp_path: Path
+    staging: Staging, count: int, tmp_path: Path, sample: Sample
 ) -> None:
     operation = staging.operation
     environments = tmp_path / "environments"
@@ -301,7 +305,7 @@ def test_after_the_power_failed_commands_start_and_the_next_change_mends_what_it
     mended = "2 failed unknown-plugin"
     undone, finished = Aftermath(0, mended, operation.gist), Aftermath(0, mended, operation.again)
     near = [moment for moment in moments(tape) if tape.committed - 40 < moment.number < tape.lasting + 5]
-    found = [(moment, aftermath(staging, environments, moment)) for moment in near[step // 2 :: step]]
+    found = [(moment, aftermath(staging, environments, moment)) for moment in sample(near, count)]
     assert [
         (moment.number, after)
         for moment, after in found

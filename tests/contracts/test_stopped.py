@@ -20,6 +20,7 @@ from filelock import FileLock
 
 from fixtures.faults import Point, Staging, held, leftovers
 from fixtures.homes import HERMES, Answer, Home, check_receipt, new_home
+from fixtures.sampling import ALL, Sample
 from fixtures.server import Fault, IndexServer
 from fixtures.wheels import DEFAULT_RECIPE, read_recipe
 from pm.errors import PmError
@@ -33,15 +34,15 @@ WITH_UV = [
     pytest.param(signal.SIGHUP, "repair"),
     *(pytest.param(signal.SIGINT, name, marks=pytest.mark.slow) for name in ("first install", "enable", "remove")),
 ]
-ALL = ["install", "install --force", "enable", "disable", "remove", "rollback", "gc", "repair"]
+NAMES = ["install", "install --force", "enable", "disable", "remove", "rollback", "gc", "repair"]
 SOME_POINTS = [
-    pytest.param("install", signal.SIGTERM, 31, id="install, SIGTERM, every 31st"),
-    pytest.param("rollback", signal.SIGHUP, 31, id="rollback, SIGHUP, every 31st"),
-    pytest.param("gc", signal.SIGINT, 31, id="gc, SIGINT, every 31st"),
+    pytest.param("install", signal.SIGTERM, 3, id="install, SIGTERM, some"),
+    pytest.param("rollback", signal.SIGHUP, 2, id="rollback, SIGHUP, some"),
+    pytest.param("gc", signal.SIGINT, 3, id="gc, SIGINT, some"),
 ]
 ALL_POINTS = [
-    pytest.param(name, number, 1, id=f"{name}, {number.name}, every one", marks=pytest.mark.slow)
-    for name, number in zip(ALL, SIGNALS * 3, strict=False)
+    pytest.param(name, number, ALL, id=f"{name}, {number.name}, all", marks=pytest.mark.slow)
+    for name, number in zip(NAMES, SIGNALS * 3, strict=False)
 ]
 
 
@@ -130,9 +131,9 @@ def finished(process: subprocess.Popen[str]) -> Answer:
     return Answer(process.returncode, stdout, stderr)
 
 
-@pytest.mark.parametrize(("staging", "number", "step"), SOME_POINTS + ALL_POINTS, indirect=["staging"])
+@pytest.mark.parametrize(("staging", "number", "count"), SOME_POINTS + ALL_POINTS, indirect=["staging"])
 def test_stopped_at_any_point_an_operation_has_happened_or_says_that_it_has_not(
-    staging: Staging, number: signal.Signals, step: int
+    staging: Staging, number: signal.Signals, count: int, sample: Sample
 ) -> None:
     operation = staging.operation
     expected = [
@@ -140,7 +141,7 @@ def test_stopped_at_any_point_an_operation_has_happened_or_says_that_it_has_not(
         Ending(operation.gist, happened=not operation.gradual, again=operation.again),
     ]
     found = {}
-    for point in staging.points[step // 2 :: step]:
+    for point in sample(staging.points, count):
         staging.restore()
         found[str(point)] = ending(staging, staging.interrupt((number, point)))
     assert {point: end for point, end in found.items() if end not in expected} == {}

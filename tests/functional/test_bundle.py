@@ -19,6 +19,7 @@ from uv import find_uv_bin
 from fixtures.homes import PLUGINS as SAMPLES
 from fixtures.homes import Answer, Home, new_home, snapshot
 from fixtures.hosts import host, new_hosted_home
+from fixtures.sampling import ALL, Sample
 from fixtures.server import Fault, IndexServer, Shape
 from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_wheels, read_recipe
 
@@ -33,6 +34,7 @@ WHEELS = [
 FETCHED = [name for name in WHEELS if name != CORE]
 """What a home that gets everything from an index has no wheels of."""
 LISTS = ["README.txt", "SHA256SUMS", "pylock.toml", "requirements.txt"]
+COUNTS = [pytest.param(4, id="some"), pytest.param(ALL, id="all", marks=pytest.mark.slow)]
 PLUGINS = ["plugins/ash/__init__.py", "plugins/ash/plugin.yaml"]
 
 
@@ -463,13 +465,13 @@ def test_a_file_that_may_not_become_so_large_leaves_nothing(
     assert [path.name for path in out.parent.iterdir() if "out" in path.name] == []
 
 
-@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", COUNTS)
 def test_killed_at_any_call_there_is_a_whole_bundle_or_none(
-    full: Home, out: Path, require_tool: Callable[[str], Path], every: int
+    full: Home, out: Path, require_tool: Callable[[str], Path], count: int, sample: Sample
 ) -> None:
     command = watched(full, out, require_tool("strace"))
     complete = snapshot(out)
-    for call, number in command.calls[::every]:
+    for call, number in sample(command.calls, count):
         shutil.rmtree(out)
         process = command.meddle(call, number, "signal=SIGKILL")
         process.communicate(timeout=60)
@@ -483,9 +485,9 @@ def test_killed_at_any_call_there_is_a_whole_bundle_or_none(
         )
 
 
-@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", COUNTS)
 def test_killed_while_it_is_replaced_an_earlier_bundle_is_there_or_comes_back(
-    full: Home, out: Path, require_tool: Callable[[str], Path], every: int
+    full: Home, out: Path, require_tool: Callable[[str], Path], count: int, sample: Sample
 ) -> None:
     full.ask("pm", "bundle", "--output", out)
     earlier = snapshot(out)
@@ -494,7 +496,7 @@ def test_killed_while_it_is_replaced_an_earlier_bundle_is_there_or_comes_back(
     full.install(full.plugin("ash", "demo-transport"), "--force")
     command = watched(full, out, require_tool("strace"), "--force")
     complete = snapshot(out)
-    for call, number in command.calls[::-every]:
+    for call, number in sample(command.calls, count):
         shutil.rmtree(out)
         shutil.copytree(kept, out)
         process = command.meddle(call, number, "signal=SIGKILL")
