@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,13 +21,22 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def staging(
-    tmp_path_factory: pytest.TempPathFactory,
-    wheels: Path,
-    require_tool: Callable[[str], Path],
-    request: pytest.FixtureRequest,
-) -> Staging:
+@pytest.fixture(scope="session")
+def staged(
+    tmp_path_factory: pytest.TempPathFactory, wheels: Path, require_tool: Callable[[str], Path]
+) -> Callable[[str], Staging]:
+    """Return a function that prepares an operation, each of them once."""
+    strace = require_tool("strace")
+
+    @cache
+    def prepared(name: str) -> Staging:
+        home = new_home(tmp_path_factory.mktemp("staging") / "home", wheels=wheels)
+        return Staging(home, (OPERATIONS | MORE_OPERATIONS)[name], strace)
+
+    return prepared
+
+
+@pytest.fixture
+def staging(staged: Callable[[str], Staging], request: pytest.FixtureRequest) -> Staging:
     """Return the operation that is named; whoever uses it restores the home before."""
-    home = new_home(tmp_path_factory.mktemp("staging") / "home", wheels=wheels)
-    return Staging(home, (OPERATIONS | MORE_OPERATIONS)[request.param], require_tool("strace"))
+    return staged(request.param)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from fixtures.faults import leftovers
 from fixtures.homes import Home, new_home
+from fixtures.sampling import Sample
 from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
 
 PROCESSES = 8
@@ -68,20 +68,17 @@ class Work(NamedTuple):
     """What a user should never see."""
 
 
-def work(home: Home, seed: int, seconds: float) -> Work:
+def work(home: Home, chance: random.Random, commands: int) -> Work:
     """Issue one command after the other."""
-    chance = random.Random(seed)
-    end = time.monotonic() + seconds
     receipts = []
     odd = []
-    while time.monotonic() < end:
+    for _ in range(commands):
         words = random_words(home, chance)
-        process = home.start(*words, *(() if words[0] == "run" else ("--json",)))
-        stdout, stderr = process.communicate(timeout=120)
-        if "Traceback" in stderr or not is_expected(words, process.returncode, stdout):
-            odd.append(f"{' '.join(words)}: {process.returncode}\n{stdout}\n{stderr}")
-        elif words[0] != "run" and json.loads(stdout)["sequence"]:
-            receipts.append(json.loads(stdout))
+        answer = home.say(*words, *(() if words[0] == "run" else ("--json",)))
+        if "Traceback" in answer.stderr or not is_expected(words, answer.status, answer.stdout):
+            odd.append(f"{' '.join(words)}: {answer}")
+        elif words[0] != "run" and answer.value["sequence"]:
+            receipts.append(answer.value)
     return Work(receipts, odd)
 
 
@@ -147,10 +144,13 @@ def found(home: Home) -> Model:
     return Model(installed, enabled, pointer["generation"] if pointer else 0)
 
 
-@pytest.mark.parametrize("seconds", [8, pytest.param(60, marks=pytest.mark.slow)])
-def test_the_receipts_in_their_sequence_explain_what_many_processes_did(home: Home, seconds: float) -> None:
+@pytest.mark.parametrize("commands", [8, pytest.param(100, marks=pytest.mark.slow)])
+def test_the_receipts_in_their_sequence_explain_what_many_processes_did(
+    home: Home, commands: int, sample: Sample
+) -> None:
+    chances = [random.Random(sample.chance.random()) for _ in range(PROCESSES)]
     with ThreadPoolExecutor(PROCESSES) as pool:
-        works = list(pool.map(lambda seed: work(home, seed, seconds), range(PROCESSES)))
+        works = list(pool.map(lambda chance: work(home, chance, commands), chances))
     assert [one.odd for one in works] == [[]] * PROCESSES
     receipts = in_sequence(receipt for one in works for receipt in one.receipts)
     assert [receipt["sequence"] for receipt in receipts] == list(range(1, len(receipts) + 1))

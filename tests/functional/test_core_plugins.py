@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import py_compile
 import shutil
 import subprocess
 from importlib.metadata import distribution
@@ -58,12 +59,23 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the small index's wheels, with the real reader of YAML in place of the stand-in: here the core runs."""
+    """Return the small index's wheels, with the real reader of YAML in place of the stand-in: here the core runs.
+
+    It is compiled once, and not in each generation.
+    """
     folder = tmp_path_factory.mktemp("wheels")
     reader = distribution("ruamel.yaml")
-    files = {str(file): file.read_text() for file in reader.files or () if file.suffix == ".py"}
+    files: dict[str, str | bytes] = {
+        f"{file}c": compiled(Path(str(file.locate())), folder) for file in reader.files or () if file.suffix == ".py"
+    }
     build_recipe(folder, [*read_recipe(DEFAULT_RECIPE), Distribution("ruamel.yaml", reader.version, files=files)])
     return folder
+
+
+def compiled(source: Path, folder: Path) -> bytes:
+    target = folder / "compiled"
+    py_compile.compile(str(source), str(target), doraise=True)
+    return target.read_bytes()
 
 
 @pytest.fixture
