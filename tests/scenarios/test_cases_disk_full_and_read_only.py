@@ -137,16 +137,17 @@ def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
 
 
 def test_several_things_that_cannot_be_prepared_for_one_reason_are_one_answer(
-    stocked: Home, require_tool: Callable[[str], Path]
+    tmp_path: Path, shelf: Path, require_tool: Callable[[str], Path]
 ) -> None:
     """Case read-only-dir-03: whose state cannot be written hears so once, with one instruction, and not per feature."""
+    home = new_home(tmp_path / "home", wheels=shelf, cold=True)
     for name in ("ash", "birch", "cedar"):
-        write_plugin(stocked.path / "plugins" / name, "kit")
-    stocked.configure("plugins:\n  enabled: [ash, birch, cedar]\n")
-    with owned_by(NOBODY, stocked.path):
-        answer = as_somebody(stocked, require_tool, "pm", "init")
+        write_plugin(home.path / "plugins" / name, "kit")
+    home.configure("plugins:\n  enabled: [ash, birch, cedar]\n")
+    with owned_by(NOBODY, home.path):
+        answer = as_somebody(home, require_tool, "pm", "init")
         assert (answer.gist, len(answer.value["reasons"]), answer.steps) == ("3 failed not-writable", 1, ["retry "])
-        assert as_somebody(stocked, require_tool, "plugins", "check").gist == "1 not-ready " + " ".join(
+        assert as_somebody(home, require_tool, "plugins", "check").gist == "1 not-ready " + " ".join(
             ["no-generation", *["not-admitted"] * 3]
         )
 

@@ -115,7 +115,7 @@ def test_t6_an_overlap_by_name_is_no_collision_and_one_by_version_is_named(
 
 
 def test_t7_an_environment_that_cannot_be_written_is_one_answer_and_nothing_is_tried_again(home: Home) -> None:
-    home.state.mkdir()
+    home.state.mkdir(exist_ok=True)
     (home.state / "generations").write_text("in the way")
     prepared = [*UNTOUCHED_BY_REFUSALS, "pm/trees", "pm/wheels"]
     before = home.snapshot(prepared)
