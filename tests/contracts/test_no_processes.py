@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.homes import Home, new_home, write_plugin
+from fixtures.homes import HERMES, Home, new_home, write_plugin
 from fixtures.server import IndexServer
 from fixtures.wheels import DEFAULT_RECIPE, read_recipe
 
 PLUGINS = [f"plugin-{number:02}" for number in range(40)]
 ASKED = ("demo-colors", "demo-transport>=1", "demo-socket")
 TRACED = "trace=execve,connect"
+CALL = re.compile(r"(?:execve|connect)\(.*")
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +38,10 @@ def traced(crowd: Home, require_tool: Callable[[str], Path], tmp_path: Path) -> 
 
     def run(*words: str | Path) -> tuple[int, list[str]]:
         log = tmp_path / "calls"
-        under: list[str | Path] = [require_tool("strace"), "-f", "-qq", "-o", log, "-e", TRACED, "-e", "signal=none"]
-        process = crowd.start(*words, "--json", under=under)
-        process.communicate(timeout=120)
+        tracer: list[str | Path] = [require_tool("strace"), "-f", "-o", log, "-e", TRACED, "-e", "signal=none"]
+        status = crowd.say_traced(*words, "--json", tracer=tracer).status
         calls = [line for line in log.read_text().splitlines() if "resumed>" not in line]
-        # the first call starts the verb itself
-        return process.returncode, [
-            found for line in calls[1:] for found in re.findall(r"(?:execve|connect)\(.*", line)
-        ]
+        return status, [found for line in calls for found in CALL.findall(line) if f'"{HERMES}"' not in found]
 
     return run
 

@@ -410,10 +410,10 @@ class Watched(NamedTuple):
     calls: tuple[tuple[str, int], ...]
     """Name, and which of that name it is."""
 
-    def meddle(self, call: str, number: int, what: str) -> subprocess.Popen[str]:
-        """Start it, and let something happen at a call."""
+    def meddle(self, call: str, number: int, what: str) -> Answer:
+        """Run it, and let something happen at a call."""
         inject = f"inject={call}:{what}:when={number}"
-        return self.home.start(*self.words, under=[self.strace, "-qq", "-o", os.devnull, "-e", inject])
+        return self.home.say_traced(*self.words, tracer=[self.strace, "-o", os.devnull, "-e", inject])
 
     def first(self, call: str) -> int:
         return next(number for name, number in self.calls if name == call)
@@ -423,8 +423,7 @@ def watched(home: Home, output: Path, strace: Path, *more: str) -> Watched:
     words: tuple[str | Path, ...] = ("pm", "bundle", "--output", output, *more, "--json")
     log = home.work.parent / "calls"
     trace = "trace=mkdir,fsync,sync,/^rename,/^unlink,rmdir"
-    process = home.start(*words, under=[strace, "-qq", "-y", "-o", log, "-e", trace])
-    assert process.communicate(timeout=60)[1] == ""
+    assert home.say_traced(*words, tracer=[strace, "-y", "-o", log, "-e", trace]).stderr == ""
     counts: Counter[str] = Counter()
     calls = []
     for line in log.read_text().splitlines():
@@ -449,9 +448,7 @@ def test_a_disk_that_refuses_leaves_nothing(
 ) -> None:
     command = watched(full, out, require_tool("strace"))
     shutil.rmtree(out)
-    process = command.meddle(call, command.first(call), f"error={error}")
-    stdout, stderr = process.communicate(timeout=60)
-    answer = Answer(process.returncode, stdout, stderr)
+    answer = command.meddle(call, command.first(call), f"error={error}")
     assert (answer.gist, str(out) in answer.value["reasons"][0]["message"]) == (gist, True)
     assert [path.name for path in out.parent.iterdir() if "out" in path.name] == []
 
@@ -473,9 +470,7 @@ def test_killed_at_any_call_there_is_a_whole_bundle_or_none(
     complete = snapshot(out)
     for call, number in sample(command.calls, count):
         shutil.rmtree(out)
-        process = command.meddle(call, number, "signal=SIGKILL")
-        process.communicate(timeout=60)
-        assert process.returncode == -signal.SIGKILL
+        assert command.meddle(call, number, "signal=SIGKILL").status == -signal.SIGKILL
         assert not out.exists() or snapshot(out) == complete
         shutil.rmtree(out, ignore_errors=True)
         assert full.ask(*command.words[:-1]).gist == "0 exported"
@@ -499,9 +494,7 @@ def test_killed_while_it_is_replaced_an_earlier_bundle_is_there_or_comes_back(
     for call, number in sample(command.calls, count):
         shutil.rmtree(out)
         shutil.copytree(kept, out)
-        process = command.meddle(call, number, "signal=SIGKILL")
-        process.communicate(timeout=60)
-        assert process.returncode == -signal.SIGKILL
+        assert command.meddle(call, number, "signal=SIGKILL").status == -signal.SIGKILL
         refused = full.ask("pm", "bundle", "--output", out)
         assert (refused.status, snapshot(out) in (earlier, complete)) == (2, True)
         assert full.ask("pm", "bundle", "--output", out, "--force").gist == "0 exported"

@@ -14,6 +14,7 @@ from fixtures.faults import OPERATIONS, Point, Selected, Staging, leftovers
 from fixtures.homes import Home, new_home, snapshot
 from fixtures.hosts import host
 from fixtures.running import Running
+from fixtures.sampling import ALL, Sample
 from fixtures.server import Fault, IndexServer
 from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, read_recipe
 
@@ -122,17 +123,16 @@ def staging(
     return Staging(home, OPERATIONS[request.param], require_tool("strace"))
 
 
-FEW = [pytest.param(17, id="every 17th"), pytest.param(1, id="every one", marks=pytest.mark.slow)]
-
-
-@pytest.mark.parametrize("step", FEW)
+@pytest.mark.parametrize("count", [pytest.param(2, id="some"), pytest.param(ALL, id="all", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("staging", ["install --force", "rollback"], indirect=True)
-def test_what_was_killed_runs_again_though_mending_it_was_killed_too(staging: Staging, step: int) -> None:
+def test_what_was_killed_runs_again_though_mending_it_was_killed_too(
+    staging: Staging, count: int, sample: Sample
+) -> None:
     """Case killed-mid-install-07: what is meant is written down before the first change, and mending is repeatable.
 
     Interrupts of `rollback`, at every such call, are in `tests/contracts/test_fault_points.py`.
     """
-    points = renames(staging)[step // 2 :: step]
+    points = sample(renames(staging), count)
     ended = {str(point): killed_twice(staging, point) for point in points}
     assert ended == {str(point): (0, staging.after._replace(records=[]), "0 verified", ()) for point in points}
 
