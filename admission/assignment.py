@@ -1,4 +1,4 @@
-"""An assignment of versions to packages, and the check that every solution must pass, whoever found it."""
+"""An assignment of versions to packages, and the check that every solution must pass, whichever decision found it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Assignment = Mapping[str, int]
 def reachable(universe: Universe, roots: Iterable[Root], chosen: Assignment) -> dict[str, set[str]] | None:
     """Return package → extras that the roots reach in an assignment, or `None` if it does not satisfy a demand.
 
-    This is the check that every solution must pass, whoever found it.
+    This is the check that every solution must pass, whichever decision found it.
     """
     extras: dict[str, set[str]] = {}
     pending = [universe.root_arc(root) for root in roots]
@@ -41,19 +41,19 @@ def reachable(universe: Universe, roots: Iterable[Root], chosen: Assignment) -> 
 
 
 def _vouched(universe: Universe, name: str, roots: Iterable[Root], chosen: Assignment) -> int:
-    """Return the versions of a package that somebody pins exactly who is needed for another reason than that package.
+    """Return the versions of a package that are pinned exactly by a demand which does not exist because of the package.
 
-    Nobody vouches for itself, and the policy `direct-opt-in` takes the word of roots alone.
+    No release vouches for itself, and under the policy `direct-opt-in` only pins of roots count.
     """
     pending = [universe.root_arc(root) for root in roots]
-    everybody = universe.constraints.policy.prerelease != "direct-opt-in"
+    pins_of_all = universe.constraints.policy.prerelease != "direct-opt-in"
     extras: dict[str, set[str]] = {}
     mask = 0
     while pending:
         arc = pending.pop()
         if arc.name == name:
             mask |= arc.mask if arc.exact else 0
-        elif everybody:
+        elif pins_of_all:
             first = arc.name not in extras
             known = extras.setdefault(arc.name, set())
             new = set(arc.extras) - known

@@ -87,12 +87,12 @@ class _Reach(NamedTuple):
     """Package → the extras that are asked for, and the empty one for itself."""
     arcs: list[Arc]
     candidates: set[tuple[str, str]]
-    """What was reached and nobody has read."""
+    """What was reached and is not read yet."""
     pages: set[str]
 
     @property
     def is_open(self) -> bool:
-        """Whether more may be reached, through what nobody has read."""
+        """Whether more may be reached, through what is not read yet."""
         return bool(self.candidates or self.pages)
 
 
@@ -300,12 +300,12 @@ class _Solver:
         final = {name: chosen[name] for name in sorted(reached)}
         return CompleteAnswer("found", final, effort=self._budget - self._left)
 
-    # -- support: what is there is needed by the roots, and what may only be taken under a pin is pinned by somebody who
-    # is needed for another reason. An assignment that lacks that has walls: what the roots reach in it, and beyond them
-    # what they would have to reach. Some version within would have to be another one, one that leads out.
+    # -- support: what is there is needed by the roots, and what may only be taken under a pin is pinned by a candidate
+    # that is needed for another reason. An assignment that lacks that has walls: what the roots reach in it, and beyond
+    # them what they would have to reach. Some version within would have to be another one, one that leads out.
 
     def _post_unvouched(self, chosen: Assignment) -> bool:
-        """Rule out versions that nobody who is needed without them pins; who is unread may pin anything."""
+        """Rule out versions that no candidate pins which is needed without them; an unread one may pin anything."""
         posted = False
         for name, position in chosen.items():
             if (self._universe.package(name).conditional & ~self._pinned(name)) >> position & 1:
@@ -366,7 +366,7 @@ class _Solver:
     def _walls(self, reach: _Reach, closed: str = "", position: int = -1) -> dict[str, int]:
         """Return the values of what is reached that lead to nothing else, and do not pin a version of the closed.
 
-        Who is unread may ask for anything. But nobody reads a long history in the hope that something old in it pins a
+        An unread candidate may ask for anything. But a long history is not read in the hope that an old release pins a
         pre-release: of such a package only what is read anyway counts.
         """
         walls = {}

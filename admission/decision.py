@@ -46,7 +46,7 @@ class Reason(NamedTuple):
     demands: tuple[Demand, ...] = ()
     available: tuple[Available, ...] = ()
     also: tuple[Demand, ...] = ()
-    """Demands on the same package that are no part of the proof and would stand in the way without it."""
+    """Demands on the same package that are no part of the proof and that would conflict with the same demands."""
     proof: Proof | None = None
     file: str = ""
     line: int = 0

@@ -18,7 +18,7 @@ class Walk(NamedTuple):
     """How far the way down led."""
 
     need: Need | None
-    """The pages and candidates that the likely solution touches and nobody has read; `None` if all are known."""
+    """The pages and candidates that the likely solution touches and that are not read yet; `None` if all are known."""
     likely: Mapping[str, int]
     """Package → position, if each was taken once and kept; else empty. Still to be verified demand by demand."""
 

@@ -49,7 +49,7 @@ def _judge_core(core: Core, target: Target) -> Iterator[Reason]:
     if core.requires_python and not _contains(core.requires_python, target.python):
         yield Reason(
             code="python-version",
-            message=f"{core.name} {core.version} needs Python `{core.requires_python}`, the target has {target.python}",
+            message=f"{core.name} {core.version} requires Python `{core.requires_python}`, this is {target.python}",
             package=core.name,
         )
 
@@ -70,7 +70,7 @@ def _judge_member(member: UnionMember, constraints: ConstraintSet) -> Iterator[R
     if declaration.requires_python and not _contains(declaration.requires_python, target.python):
         yield Reason(
             code="python-version",
-            message=f"`{declaration.key}` needs Python `{declaration.requires_python}`, the target has {target.python}",
+            message=f"`{declaration.key}` requires Python `{declaration.requires_python}`, this is {target.python}",
         )
     if declaration.requires_core and not _contains(declaration.requires_core, core.gate_version):
         yield _core_misfit(member, core, _gate(member, declaration.requires_core))
@@ -89,7 +89,7 @@ def _addresses(declaration: Declaration) -> Iterator[Reason]:
             origin = requirement.origin
             yield Reason(
                 code="direct-url",
-                message=f"`{requirement.name}` is named by its address, and this version installs from no address",
+                message=f"`{requirement.name}` is required from an address, which is not supported yet",
                 package=requirement.name,
                 file=origin.file,
                 line=origin.line,
@@ -108,7 +108,7 @@ def _gate(member: UnionMember, specifier: str) -> Requirement:
 def _core_misfit(member: UnionMember, core: Core, gate: Requirement) -> Reason:
     return Reason(
         code="core-version",
-        message=f"`{member.declaration.key}` needs the core `{gate.specifier}`, it is {_core(core)}",
+        message=f"`{member.declaration.key}` requires the core `{gate.specifier}`, the core is {_core(core)}",
         package=core.name,
         demands=(Demand(gate, (gate.canonical,)),),
         file=gate.origin.file,
@@ -118,7 +118,7 @@ def _core_misfit(member: UnionMember, core: Core, gate: Requirement) -> Reason:
 
 
 def _core(core: Core) -> str:
-    spoken = f", which answers as {core.speaks}" if core.speaks and core.speaks != core.version else ""
+    spoken = f", which counts as {core.speaks}" if core.speaks and core.speaks != core.version else ""
     return f"{core.name} {core.version}{spoken}"
 
 

@@ -47,7 +47,7 @@ def _conditional(universe: Universe, chosen: Assignment) -> Iterator[Notice]:
         if package.prereleases >> position & 1:
             askers = _askers(universe, chosen, name)
             yield Notice(
-                "prerelease-chosen", f"{name} {version} is a pre-release, asked for by {', '.join(askers)}", name
+                "prerelease-chosen", f"{name} {version} is a pre-release, required by {', '.join(askers)}", name
             )
 
 
@@ -69,9 +69,9 @@ def _moved(question: Question, universe: Universe, chosen: Assignment) -> Iterat
             continue
         change = f"{name} {sets.versions[before]} → {sets.versions[position]}"
         if name in core:
-            yield Notice("core-package-moved", f"{change}: a package of the core moves inside its range", name)
+            yield Notice("core-package-moved", f"{change}: a package of the core, within its bounds", name)
         if position < before:
-            yield Notice("moved-down", f"{change}: an older version than before", name)
+            yield Notice("moved-down", f"{change}: older than before", name)
 
 
 def _older(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:
@@ -92,13 +92,13 @@ def _older(question: Question, universe: Universe, chosen: Assignment) -> Iterat
             yield Notice(
                 "older-for-python",
                 f"{name} {package.page.versions[position]} is chosen although {package.page.versions[shut[0]]} exists: "
-                f"it needs Python `{best.detail}`, the target has {question.constraints.target.python}",
+                f"it requires Python `{best.detail}`, this is {question.constraints.target.python}",
                 name,
             )
         elif newer & package.free and not universe.preferred(name) >> position & 1:
             top = package.page.versions[newest(newer & package.free)]
             version = package.page.versions[position]
-            text = f"{name} {version} is chosen although {top} exists: what {top} needs does not fit here"
+            text = f"{name} {version} is chosen although {top} exists: the requirements of {top} cannot be met here"
             yield Notice("older-for-dependency", text, name)
 
 
@@ -120,7 +120,7 @@ def _core_expects(universe: Universe, chosen: Assignment) -> Iterator[Notice]:
             version = universe.package(name).page.versions[position]
             yield Notice(
                 "core-expects-version",
-                f"the core expects {name}{specifier}, {version} is chosen; the core may re-install or refuse it",
+                f"the core expects {name}{specifier}, {version} is chosen; the core may replace or refuse it",
                 name,
             )
 

@@ -21,7 +21,7 @@ class Core(NamedTuple):
     """Its own, and those of the extras that were chosen (their origin's owner is `core-extra:NAME`)."""
     requires_python: str = ""
     preferences: Mapping[str, str] = {}
-    """Package → specifier that any extra or the core's own lock gives: preferred for everybody, never binding."""
+    """Package → specifier that any extra or the core's own lock gives: preferred for the whole set, never binding."""
     speaks: str = ""
     """The version that answers to `requires_hermes`; empty means `version`."""
     pin: Pin | None = None

@@ -69,7 +69,7 @@ def _minimised(universe: Universe, verdict: CompleteAnswer, budget: int) -> _Cor
         without = decide_completely(universe.restricted(rest), rest, budget)
         if without.outcome == "impossible":
             roots, verdict = tuple(other for other in rest if other in roots_of(without.leaves)), without
-            # who fell away may have pinned a pre-release, so what the others are needed for has changed
+            # a root that fell away may have pinned a pre-release, so what the others are needed for has changed
             needed = {}
         else:
             needed[root] = without
@@ -134,7 +134,7 @@ def _consents(universe: Universe, package: str, arcs: Iterable[tuple[Root, Arc]]
         mask &= arc.mask
     codes = {fate_code(universe, package, position) for position in bits(mask)}
     found = {"allow-prerelease": "prerelease-only" in codes, "allow-newer": "quarantined" in codes}
-    # nobody can tell whether a build helps, so it is not thought of where there are versions that need none
+    # whether a build helps is not known, so it is not proposed where there are versions that need none
     found["allow-build"] = "" not in codes and bool("build-needs-consent" in codes or mask & known.page.buildable)
     return tuple(action for action, helps in found.items() if helps)
 
@@ -282,15 +282,15 @@ def fate_code(universe: Universe, name: str, position: int) -> str:
 
 
 _ALONE = {
-    "not-found-on-index": "no index knows a package `{package}`",
+    "not-found-on-index": "no index has a package `{package}`",
     "no-matching-version": "no release of `{package}` satisfies `{demand}`",
     "prerelease-only": "only pre-releases of `{package}` satisfy `{demand}`",
     "yanked-only": "only yanked releases of `{package}` satisfy `{demand}`",
-    "quarantined": "every release of `{package}` that satisfies `{demand}` is younger than the quarantine allows",
+    "quarantined": "every release of `{package}` that satisfies `{demand}` is newer than `pm.exclude_newer` allows",
     "no-wheel": "no release of `{package}` that satisfies `{demand}` has a wheel for this target",
-    "python-version": "every release of `{package}` that satisfies `{demand}` needs another Python",
-    "build-needs-consent": "`{demand}` has only source distributions, and building runs code of the package",
-    "core-version": "`{demand}` does not admit this core",
+    "python-version": "every release of `{package}` that satisfies `{demand}` requires another Python",
+    "build-needs-consent": "only source distributions satisfy `{demand}`, and building one runs its code",
+    "core-version": "this core does not satisfy `{demand}`",
 }
 
 
@@ -299,14 +299,14 @@ def _message(
 ) -> str:
     if package == INVALID:
         first = roots[0].text
-        return f"`{first}` leads only to releases whose metadata cannot be read: {arcs[0][1].text}"
+        return f"every release that satisfies `{first}` has unreadable metadata: {arcs[0][1].text}"
     if code in _ALONE:
         arc = next(arc for _, arc in arcs if unusable_code(universe, arc) == code)
         return _ALONE[code].format(package=package, demand=arc.text)
     owners = _listed(sorted({_owner(root) for root in roots}))
     if len(roots) == 1:
         first = roots[0].text
-        return f"no version of `{package}` satisfies everything that `{first}` of {owners} leads to"
+        return f"no version of `{package}` satisfies everything that `{first}` of {owners} requires"
     if len({_owner(root) for root in roots}) == 1:
         return f"no version of `{package}` satisfies all requirements of {owners} together"
     return f"no version of `{package}` satisfies {owners} together"
@@ -355,11 +355,11 @@ def _fate(universe: Universe, package: str, position: int, arcs: Iterable[tuple[
     if code == "no-wheel" and universe.package(package).page.buildable >> position & 1:
         detail += "; a source distribution exists"
     meaning = {
-        "prerelease-only": "a pre-release that nobody opted into",
+        "prerelease-only": "a pre-release that is not allowed",
         "yanked-only": "yanked",
-        "quarantined": "younger than the quarantine allows",
+        "quarantined": "newer than `pm.exclude_newer` allows",
         "no-wheel": "no wheel for this target",
-        "python-version": "needs another Python",
-        "build-needs-consent": "has to be built",
+        "python-version": "requires another Python",
+        "build-needs-consent": "source distribution only",
     }
-    return f"{meaning[code]}{detail}" if code else "fits, but what it needs in turn does not"
+    return f"{meaning[code]}{detail}" if code else "matches, but its own requirements cannot be met"

@@ -160,7 +160,7 @@ class _Provider(AbstractProvider[_Demand, _Choice, str]):
     def _dependencies(self, candidate: _Choice) -> Iterator[_Demand]:
         if candidate.extra:
             text = f"{candidate.name}=={self.universe.package(candidate.name).page.versions[candidate.position]}"
-            # not an exact pin of anybody's: the extra follows its package and opts into nothing
+            # not an exact pin of a requirement: the extra follows its package and opts into nothing
             yield _Demand(candidate.name, Arc(candidate.name, (), 1 << candidate.position, exact=False, text=text))
         for arc in self.universe.arcs(candidate.name, candidate.position, candidate.extra):
             yield from _split(arc)

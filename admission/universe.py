@@ -33,7 +33,7 @@ class Arc(NamedTuple):
     extras: tuple[str, ...]
     mask: int
     exact: bool
-    """Whether it pins one version exactly: only then it may take a yanked file or a pre-release nobody opted into."""
+    """Whether it pins one version exactly: only then it may take a yanked file or a pre-release without opt-in."""
     text: str
     """The requirement as a person reads it."""
 
@@ -75,7 +75,7 @@ class PackageSets:
         self.free = usable & ~shut
         """May be chosen under any demand."""
         self.conditional = usable & shut
-        """Yanked, or a pre-release nobody opted into: only under an exact pin (docs/explanation/how-it-decides.md)."""
+        """Yanked, or a pre-release without opt-in: only under an exact pin (docs/explanation/how-it-decides.md)."""
 
 
 def _later_than(page: Page, not_after: str) -> int:
@@ -203,7 +203,7 @@ class Universe:
         return VersionSets((core.gate_version,)).select(specifier) == 1
 
     def preferred(self, name: str) -> int:
-        """Return the versions that the core's extras or its lock prefer, for everybody and never binding."""
+        """Return the versions that the core's extras or its lock prefer, for the whole set and never binding."""
         mask = self._preferred.get(name)
         if mask is None:
             specifier = self.constraints.core.preferences.get(name)

@@ -130,7 +130,7 @@ def solve(universe: Universe, budget: int) -> Solved | Impossible | Need | Undec
         f"neither a solution nor a contradiction was found in {budget} rounds",
         tried=(
             f"search: {searched.outcome} after {searched.rounds} rounds",
-            f"complete: gave up after {verdict.effort}",
+            f"complete: gave up after {verdict.effort} steps",
         ),
     )
 

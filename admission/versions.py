@@ -61,7 +61,7 @@ class VersionSets:
     def prereleases(self) -> int:
         """Return the pre-releases and development releases."""
         mask = 0
-        # nearly all versions are digits and dots: nothing is left of them, and nobody has to look at each
+        # nearly all versions are digits and dots: nothing is left of them, and most need no look
         leftovers = " ".join(self.versions).encode().translate(None, b"0123456789.")
         for position, leftover in enumerate(leftovers.split(b" ")) if not leftovers.isspace() else ():
             # a local label may hold any letters, so it is cut off before looking

@@ -103,7 +103,7 @@ class _Search:
     def alone(self, proposal: Proposal) -> tuple[tuple[Proposal, ...], _Answer]:
         """Return the answer to one proposal, with the exact text of its line if it is admitted."""
         if not proposal.certain:
-            return (proposal,), "its requirements are only known after the build"
+            return (proposal,), "you trust its authors; its requirements are known only after the build"
         answer = self.answer((proposal,))
         return self._exact((proposal,), answer) if isinstance(answer, Admitted) else ((proposal,), answer)
 

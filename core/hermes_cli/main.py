@@ -13,7 +13,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status; like argparse, leave with 2 when it was misused."""
     parser = _parser()
     parser.parse_args(arguments)
-    parser.error("say what to do; this core answers `--version`")
+    parser.error("this core has no commands; it answers `--version`")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -67,9 +67,9 @@ def _handed_over(home: Path, generation: str, handed: str) -> Admission:
     except (ValueError, TypeError, AttributeError):
         standing, handed = frozenset(), ""
     if not handed:
-        return Admission(frozenset(), "what was admitted is not known", "`hermes plugins check` says why")
-    why = f"it is not part of generation {generation} as it is now"
-    return Admission(standing, why, "`hermes plugins enable NAME` admits it")
+        return Admission(frozenset(), "`hermes run` did not say what was admitted", "`hermes plugins check` says why")
+    why = f"in its present form it is not part of generation {generation}"
+    return Admission(standing, why, "`hermes plugins enable NAME` checks and enables it")
 
 
 def _root(home: Path) -> Path:

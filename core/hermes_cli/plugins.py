@@ -131,7 +131,9 @@ class PluginManager:
         if known is new or new.kind == "hook":
             self._registered += (new,)
         else:
-            _log.warning("`%s`: the %s `%s` is that of `%s` already", new.plugin, new.kind, new.name, known.plugin)
+            _log.warning(
+                "`%s`: the %s `%s` is already registered by `%s`", new.plugin, new.kind, new.name, known.plugin
+            )
 
     def _discover(self) -> None:
         if os.environ.get("HERMES_SAFE_MODE", "").strip().lower() in {"1", "true", "yes", "on"}:

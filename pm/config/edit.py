@@ -89,7 +89,7 @@ def locked_config(home: Path, *, seconds: float = 10.0) -> Iterator[LockedConfig
     try:
         lock.acquire()
     except Timeout as error:
-        message = f"another program has held `{CONFIG}` for {seconds:g} seconds"
+        message = f"another program has locked `{CONFIG}` for {seconds:g} seconds"
         raise PmError("busy", message, hint="try again when it is done", file=str(home / CONFIG)) from error
     try:
         path = (home / CONFIG).resolve()

@@ -258,7 +258,7 @@ class _Section:
     def _note_unknown(self, section: MappingNode, known: tuple[str, ...], path: str) -> None:
         for key, _ in section.entries:
             if key.text not in known and key.text != "<<":
-                message = f"{shown(f'{path}.{key.text}')} is no setting of the manager and is not read"
+                message = f"{shown(f'{path}.{key.text}')} is not a setting of the manager, and is ignored"
                 self.notes.append(
                     Problem("settings-ignored", message, self._file, key.line, key.column, f"{path}.{key.text}")
                 )

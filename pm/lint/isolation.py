@@ -74,7 +74,7 @@ class _Module:
                 yield self._read(node, f"`{secret}`", hint)
 
     def _read(self, node: ast.AST, what: str, hint: str) -> Problem:
-        message = f"{what} is read when the module is imported: one profile's answer then counts for all"
+        message = f"{what} is read when the module is imported: one profile's value is then used for all"
         return self._problem("profile-read-at-import", message, node, hint)
 
     # -- instances of the provider

@@ -38,7 +38,7 @@ def patch_text(receipt: Receipt, key: str = "", places: Collection[str] = ()) ->
     folder = Path(plugin.source.location)
     if not plugin.source.location or not folder.is_dir():
         place = f"`{folder}` is not a folder" if plugin.source.location else f"`{plugin.key}` comes with the core"
-        raise PmError("no-patch", f"{place}, so no file of the author's can be compared")
+        raise PmError("no-patch", f"{place}, so there is no file of the author to change")
     files = _PatchedFiles(folder, plugin.key)
     for bound in bounds:
         files = _widened(files, bound)
@@ -52,7 +52,7 @@ def _named(receipt: Receipt, key: str) -> Plugin:
     for plugin in (*judged, *receipt.plugins):  # what is judged lies elsewhere than in its place
         if same_key(plugin.key, key):
             return plugin
-    raise PmError("unknown-plugin", f"`{key}` does not take part in this verdict, so no line of it is in the way")
+    raise PmError("unknown-plugin", f"`{key}` is not part of this verdict, so none of its requirements is in conflict")
 
 
 class _Bound(NamedTuple):
@@ -110,7 +110,7 @@ def _widened(files: _PatchedFiles, bound: _Bound) -> _PatchedFiles:
         changed = files._replace(changed={**files.changed, name: after})
         if _means(changed.declared()) == expected:
             return changed
-    message = f"`{bound.before}` does not stand on line {line} so that it could be changed as text"
+    message = f"`{bound.before}` is not written on line {line} in a form that can be changed as text"
     raise PmError("no-patch", message, file=str(files.folder / name), line=line, hint=hint)
 
 

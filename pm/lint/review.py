@@ -119,7 +119,7 @@ class Review:
             message = f"there is no `{SOURCE_FILE}`: no host loads the plugin from its folder"
             yield Problem("init-missing", message, hint=f"add an `{SOURCE_FILE}` with a function `register(ctx)`")
         elif self._needs_register() and not self._has_register():
-            message = "nothing here is called `register`: no host can start the plugin"
+            message = "there is no `register` here: no host can start the plugin"
             yield Problem("register-missing", message, SOURCE_FILE, 1, hint="add a function `register(ctx)`")
 
     def _needs_register(self) -> bool:
@@ -243,17 +243,17 @@ def _undeclared(item: UndeclaredImport, provided: Provided) -> Problem:
     """Return what is to be said of a module that is imported and that no distribution is known to bring."""
     module, file, line = f"`{item.module}`", item.file, item.line
     if item.guarded:
-        message = f"{module} is used if it is there; no requirement of core or plugin brings it"
+        message = f"{module} is imported if it is there; no requirement of core or plugin provides it"
         return Problem("import-optional", message, file, line)
     if item.module in HOST_MODULES:
-        message = f"the core that was judged has no module {module}; `hermes-agent` has"
+        message = f"this core has no module {module}; `hermes-agent` has"
         hint = "name a core that has it with `--core`, or import it where its absence is caught"
         return Problem("core-module-missing", message, file, line, hint=hint)
     if provided.unknown:
-        message = f"it is not known whether {_listed(provided.unknown)} bring {module}"
-        return Problem("import-not-judged", message, file, line, hint="ask once without `--offline`")
+        message = f"it is not known whether {_listed(provided.unknown)} provide {module}"
+        return Problem("import-not-judged", message, file, line, hint="run it once without `--offline`")
     hint = "list the package that has it among the requirements"
-    return Problem("undeclared-import", f"no requirement of core or plugin brings {module}", file, line, hint=hint)
+    return Problem("undeclared-import", f"no requirement of core or plugin provides {module}", file, line, hint=hint)
 
 
 def _listed(names: Sequence[str]) -> str:

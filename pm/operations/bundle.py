@@ -68,7 +68,7 @@ def misplaced(output: Path, state: Path) -> str:
     """Say why a bundle must not be put there whatever is there; empty if it may."""
     if not output.is_relative_to(os.path.realpath(state)):
         return ""
-    return f"`{output}` lies in `{state}`, where the manager keeps its own things"
+    return f"`{output}` is inside of `{state}`, which belongs to the manager"
 
 
 def unusable(output: Path, *, force: bool) -> str:
@@ -78,11 +78,11 @@ def unusable(output: Path, *, force: bool) -> str:
     if not output.is_dir():
         return f"`{output}` is not a folder"
     if output.is_mount():
-        return f"`{output}` is where a disk is mounted; name a folder in it, which is put there as a whole"
+        return f"`{output}` is a mount point; name a folder inside of it"
     if _is_empty(output):
         return ""
     if not is_bundle(output):
-        return f"`{output}` is not empty, and what is in it is more or other than an earlier bundle"
+        return f"`{output}` is not empty, and it is not an earlier bundle"
     return "" if force else f"`{output}` is an earlier bundle; `--force` replaces it"
 
 
@@ -115,12 +115,10 @@ def bundle(run: OperationRun, order: Order) -> Result:
         size = sum(path.stat().st_size for path in (stage / WHEELS).iterdir())
         summary = Summary(__version__, size, carries_core=record.core["kind"] != "project")
         write_lists(stage, record.lock, readme(record.lock, plugins, summary))
-    message = (
-        f"`{order.output}` holds {counted(len(wheels))} ({size_text(size)}); its `{README}` says what to do with it"
-    )
+    message = f"`{order.output}` holds {counted(len(wheels))} ({size_text(size)}); its `{README}` says how to use it"
     run.note(Problem("bundled", message))
     for left_out in _left_out(record, plugins):
-        run.note(Problem("not-bundled", left_out, hint=f"`{README}` says how it comes to the other machine"))
+        run.note(Problem("not-bundled", left_out, hint=f"`{README}` says how to take it to the other machine"))
     return Done("exported")
 
 
@@ -168,14 +166,14 @@ def _check_absent(pins: Iterable[Pin], sources: Sources, *, offline: bool) -> No
     """Raise what is wrong if wheels are not on this machine and cannot be fetched."""
     lost = [pin for pin in pins if not pin.artifact.url]
     if lost:
-        message = f"nothing on this machine is the wheel that was locked any more: {_names(lost)}"
-        hint = "put the files that were locked into a folder of `pm.find_links`, or decide anew with `hermes pm init`"
+        message = f"the locked wheels are no longer on this machine: {_names(lost)}"
+        hint = "put them into a folder of `pm.find_links`, or resolve again with `hermes pm init`"
         raise PmError("hash-mismatch", message, hint=hint)
     remote = [pin for pin in pins if pin.artifact.url]
     if remote and (offline or not sources.indexes):
-        why = "`--offline` forbids to ask an index" if offline else "no index may be asked"
+        why = "`--offline` is given" if offline else "no index is configured"
         message = f"{why}, and the cache lacks {counted(len(remote))}: {_names(remote)}"
-        hint = "ask once without `--offline`" if offline else "put them into a folder of `pm.find_links`"
+        hint = "run it once without `--offline`" if offline else "put them into a folder of `pm.find_links`"
         raise PmError("offline", message, hint=hint)
 
 
@@ -212,7 +210,7 @@ def _copied(run: OperationRun, member: Member, profile: str, stage: Path) -> str
 def _left_out(record: Record, plugins: Iterable[Carried]) -> Iterator[str]:
     """Say what of the generation is not in the bundle."""
     if record.core["kind"] == "project":
-        yield f"the core is the project in `{record.core['folder']}`, which is no wheel"
+        yield f"the core is the project in `{record.core['folder']}`, which is not a wheel"
     for plugin in plugins:
         if not plugin.folder and plugin.source != "bundled":
             profile = f" of the profile `{plugin.profile}`" if plugin.profile else ""

@@ -32,7 +32,7 @@ def check(run: OperationRun, words: Sequence[str], options: Options) -> Result:
     with open_resolver(run.places, run.context.environ, options, run.context.index_options) as resolver:
         run.reads(resolver.state)
         if run.places.journal.exists():
-            message = "an operation was stopped in the middle; the next one that changes something mends what it left"
+            message = "an operation was interrupted; the next command that changes something finishes or undoes it"
             run.note(Problem("interrupted", message))
         if not words and options.core is None:
             return _readiness(run, resolver)
@@ -124,15 +124,15 @@ def _selected_or_not(state: State, decision: Admitted, members: Sequence[Member]
     """Say whether what is admitted is what the selected generation was made for, and if not what makes one."""
     record, waiting = state.record, _not_admitted(state)
     if record is None:
-        reason = Reason("no-generation", "no generation was made yet: nothing can run")
-        step = Step("update-core", "", "make a generation of what is enabled", confirmed=True)
+        reason = Reason("no-generation", "no generation was made yet, so nothing can run")
+        step = Step("update-core", "", "make a generation with everything that is enabled", confirmed=True)
         return Done("not-ready", decision.lock, (reason, *waiting), (step,), decision.warnings)
     if waiting:
         steps = tuple(_admit(member, confirmed=member in members) for member in _unadmitted(state))
         return Done("not-ready", decision.lock, waiting, steps, decision.warnings)
     outdated = _outdated(state, record, decision.lock)
     if outdated is not None:
-        step = Step("update-core", "", "make a generation of what is asked for now", confirmed=True)
+        step = Step("update-core", "", "make a generation for the present settings", confirmed=True)
         return Done("not-ready", decision.lock, (outdated,), (step,), decision.warnings)
     return Done("ready", decision.lock, warnings=decision.warnings)
 
@@ -141,14 +141,14 @@ def _outdated(state: State, record: Record, lock: Lock) -> Reason | None:
     """Return why the selected generation is not what the settings ask for, though every plugin in it is admitted."""
     core = state.settings.core
     if core != record.core.get("setting"):
-        named = f"`pm.core` is `{core}`" if core else "`pm.core` is not set any more"
+        named = f"`pm.core` is `{core}`" if core else "`pm.core` is no longer set"
         message = f"{named}, and generation {record.generation} was made for {record.lock.core}"
         return Reason("not-admitted", message, file=str(state.places.root / "config.yaml"), key="pm.core")
     added, _, moved = changes(record.lock, lock)
     if not added and not moved:
         return None
     names = ", ".join(f"`{change.name}` {change.after}" for change in (*added, *moved))
-    message = f"what is asked for now needs {names}, and generation {record.generation} does not hold that"
+    message = f"the present settings require {names}, which generation {record.generation} does not contain"
     return Reason("not-admitted", message)
 
 
@@ -160,7 +160,9 @@ def _unadmitted(state: State) -> list[Member]:
 
 def _not_admitted(state: State) -> tuple[Reason, ...]:
     waiting = [
-        Reason("not-admitted", f"`{member.key}` is enabled in {_profiles(member)} and was never admitted as it is now")
+        Reason(
+            "not-admitted", f"`{member.key}` is enabled in {_profiles(member)} and was not admitted in its present form"
+        )
         for member in _unadmitted(state)
     ]
     for unfit in state.unfit:
@@ -189,4 +191,9 @@ def _profiles(member: Member) -> str:
 
 
 def _admit(member: Member, *, confirmed: bool) -> Step:
-    return Step("re-enable", member.key, "admit it" if confirmed else "see why it does not fit", confirmed=confirmed)
+    return Step(
+        "re-enable",
+        member.key,
+        "check it and enable it" if confirmed else "see why it does not fit",
+        confirmed=confirmed,
+    )

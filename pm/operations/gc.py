@@ -54,11 +54,11 @@ def collect(run: OperationRun) -> Result:
             failed.append(error)
             continue
         freed += size
+        run.leaves("rest")
         run.note(Problem("collected", f"`{path.relative_to(places.state)}`, {size_text(size)}"))
-    run.note(Problem("collected", f"{size_text(freed)} in all"))
     if failed:  # by now everything else is gone
         raise disk_error(failed[0], places.generations, verb="deleted")
-    return Done("collected")
+    return Done("collected", freed=size_text(freed) if freed else "")
 
 
 def _needed(places: Places) -> Needed:

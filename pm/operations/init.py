@@ -61,8 +61,14 @@ def _check(run: OperationRun, bundle: Bundle) -> None:
     ):
         if is_other:
             file = str(run.places.root / CONFIG)
-            message = f"`{name}` says that packages come from elsewhere, and a bundle would be all that there is"
-            raise PmError("config-unreadable", message, hint="take it out first, if that is meant", file=file, key=name)
+            message = f"`{name}` is set, and a bundle would be the only source of packages"
+            raise PmError(
+                "config-unreadable",
+                message,
+                hint="remove the setting first, if that is what you want",
+                file=file,
+                key=name,
+            )
     with run.phase("verify", f"comparing {len(bundle.lock.pins)} wheels"):
         check_wheels(bundle)
 

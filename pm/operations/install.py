@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from admission import Admitted, Problem, Question, Reason, Refused, Step
+from admission import Admitted, Problem, Question, Reason, Refused
 from admission.gates import judge_gates
 from pm.config.edit import Enable
 from pm.config.profiles import own_names
@@ -71,9 +71,8 @@ def _installed_already(candidate: CandidatePlugin) -> Refused | None:
     if candidate.old is None:
         return None
     version = candidate.old.declaration.version
-    message = f"`{candidate.old.key}`{f' {version}' if version else ''} is installed already"
-    step = Step("retry", candidate.key, "replace the installed copy", when="you add `--force`")
-    return Refused((Reason("name-taken", message, hint="`--force` replaces the installed copy"),), (step,))
+    message = f"`{candidate.old.key}`{f' {version}' if version else ''} is already installed"
+    return Refused((Reason("name-taken", message),))
 
 
 def _is_there_already(state: State, candidate: CandidatePlugin) -> bool:
@@ -101,7 +100,7 @@ def _unchanged(run: OperationRun, state: State, candidate: CandidatePlugin, how:
 
 
 def _note_not_enabled(run: OperationRun, key: str) -> None:
-    message = f"`{key}` is installed and not enabled; it was not checked whether it fits"
+    message = f"`{key}` is installed and disabled; whether it fits was not checked"
     run.note(Problem("not-enabled", message, hint=f"`hermes plugins enable {key}` checks and enables it"))
 
 
@@ -144,6 +143,7 @@ class _Installation:
         if not isinstance(result, Refused) or not wanted or self._run.operation.dry_run:
             return result
         self._put()
+        self._run.leaves("disabled")
         return result._replace(steps=(*result.steps, again(self._candidate.key, result)))
 
     def _disabled(self) -> Result:

@@ -141,13 +141,13 @@ def keep_what_is_lost(run: OperationRun, folder: Path, recorded: str, digest: st
     """
     places = run.places
     if recorded == "":
-        why = "was not put there by the manager"
+        why = "were not put there by the manager"
     elif _changed_files(places, folder, recorded) or (digest and replaced_files(places, digest, folder, recorded)):
-        why = "was changed since"
+        why = "were changed since"
     else:
         return
     backup = kept_tree(places, keep_tree(places, folder))
-    message = f"what `{folder}` held {why}; a copy is kept"
+    message = f"the files in `{folder}` {why}; a copy is kept"
     run.note(Problem("tree-kept", message, hint=f"it is in `{backup}`"))
 
 

@@ -184,7 +184,7 @@ def edits_of(run: OperationRun, leaver: Leaver, change: Disable | Remove) -> Edi
         if setting in leaver.selecting:
             if isinstance(change, Disable):  # `Remove` takes it out by itself
                 changes.append(Set(setting, ""))
-            message = f"`{setting}` named `{written}`, and is the built-in one now"
+            message = f"`{setting}` was `{written}`, and is the built-in one now"
             run.note(Problem("selection-reset", message, "config.yaml", key=setting))
     return Edits({run.places.home: tuple(changes)}, decided_on={run.places.home: leaver.selection})
 

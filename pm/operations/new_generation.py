@@ -165,6 +165,6 @@ def _kept(member: Member, run: OperationRun) -> str:
         reason = error.message
     except PermissionError as error:
         reason = f"`{error.filename}` cannot be read"
-    hint = "`rollback` does not bring its files back"
+    hint = "`hermes pm rollback` cannot restore its files"
     run.note(Problem("tree-not-kept", f"no copy of `{member.root}` is kept: {reason}", hint=hint))
     return ""

@@ -23,8 +23,10 @@ def find_plugin(found: Sequence[Found], word: str) -> Found:
         return matching[0]
     if matching:
         keys = ", ".join(f"`{plugin.key}`" for plugin in matching)
-        raise PmError("unknown-plugin", f"{shown(word)} may mean {keys}", hint="name it by its full key")
-    raise PmError("unknown-plugin", f"there is no plugin {shown(word)} here", hint=_near(used, word))
+        raise PmError(
+            "unknown-plugin", f"{shown(word)} is the name of several plugins: {keys}", hint="use the full key"
+        )
+    raise PmError("unknown-plugin", f"there is no plugin {shown(word)}", hint=_near(used, word))
 
 
 def _near(found: Iterable[Found], word: str) -> str:
@@ -33,4 +35,4 @@ def _near(found: Iterable[Found], word: str) -> str:
     keys = {canonical_key(name): plugin.key for plugin in found for name in (leaf(plugin.key), plugin.key)}
     near = get_close_matches(canonical_key(word), keys, n=3, cutoff=0.6)
     listed = ", ".join(f"`{key}`" for key in dict.fromkeys(keys[name] for name in near))
-    return f"did you mean {listed}?" if listed else "`hermes plugins list` shows what is there"
+    return f"did you mean {listed}?" if listed else "`hermes plugins list` shows the names"

@@ -46,7 +46,7 @@ def remove(run: OperationRun, word: str, options: Options) -> Result:
     edits = edits_of(run, leaver, Remove(leaver.key, leaver.names, leaver.staying))
     removes_folder = leaver.folder is not None
     if leaver.found is not None and not removes_folder:
-        message = f"`{leaver.key}` comes with the {leaver.found.source} plugins: it stays there, disabled"
+        message = f"`{leaver.key}` comes with the {leaver.found.source} plugins: it is disabled, and its files stay"
         run.note(Problem("stays-there", message))
     record = leaver.record
     lock = _without(run, leaver) if record is not None and (leaver.is_member or _holds_leftovers(record)) else None
@@ -141,9 +141,9 @@ def _rebuilt(run: OperationRun, record: Record, lock: Lock, options: Options) ->
                 if isinstance(built, Prepared):
                     return built
     except PmError as error:
-        message = f"packages that are not needed any more stay until the next build: {error.message.splitlines()[0]}"
+        message = f"packages that are no longer needed stay until the next build: {error.message.splitlines()[0]}"
     else:
-        message = "packages that are not needed any more stay until the next build: not every wheel is there for one"
+        message = "packages that are no longer needed stay until the next build: not every wheel is there for one"
     run.note(Problem("superset-kept", message))
     owned = {pin.name: pin.owners for pin in lock.pins}
     pins = tuple(pin._replace(owners=owned.get(pin.name, ())) for pin in record.lock.pins)
@@ -181,6 +181,6 @@ def _taken_away(run: OperationRun, leaver: Leaver) -> tuple[Replacement, ...]:
         run.note(Problem("tree-not-kept", f"no copy of `{folder}` is kept: {error}"))
     replacements = emptied(places, folder, recorded=recorded)
     if replacements[0].tree is not None:
-        message = f"what `{leaver.key}` wrote into its folder itself stays in `{folder}`"
+        message = f"files that `{leaver.key}` wrote itself stay in `{folder}`"
         run.note(Problem("files-kept", message))
     return replacements

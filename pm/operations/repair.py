@@ -52,5 +52,5 @@ def _built(run: OperationRun, record: Record, options: Options) -> Prepared | Re
             return prepare(run.places, record.lock, Ingredients(hosted, interpreter, sources, None), None)
         except PmError as error:
             if error.code == "build-failed":
-                error.hint = error.hint or "the wheels may be gone from the index; `hermes pm init` decides anew"
+                error.hint = error.hint or "the wheels may be gone from the index; `hermes pm init` resolves again"
             raise

@@ -21,7 +21,7 @@ def replay(run: OperationRun, word: str) -> Result:
     """
     path, receipt = _receipt(run, word)
     if receipt.facts is None:
-        raise PmError("invalid-evidence", f"the receipt `{receipt.id}` rests on no facts: nothing was decided in it")
+        raise PmError("invalid-evidence", f"the receipt `{receipt.id}` has no facts: it decided nothing")
     text = _text(path.with_name(receipt.facts.name))
     if facts_digest(text) != receipt.facts.digest:
         raise PmError("invalid-evidence", f"`{receipt.facts.name}` is not the file that the receipt names")
@@ -32,15 +32,15 @@ def replay(run: OperationRun, word: str) -> Result:
     run.is_about(receipt.plugin)
     run.decides_on_inputs(receipt.plugins, question.constraints.fingerprint)
     if isinstance(decision, Need):
-        raise PmError("invalid-evidence", f"the facts beside `{receipt.id}` do not suffice to decide again")
+        raise PmError("invalid-evidence", f"the facts beside `{receipt.id}` are not enough to decide again")
     if isinstance(decision, Admitted) and _is_about_files(receipt):
-        message = f"the refusal of `{receipt.id}` rests on files that only the build showed, and no facts hold those"
+        message = f"the refusal of `{receipt.id}` rests on files that only the build showed, not on facts"
         raise PmError("invalid-evidence", message)
     _compare(run, receipt, decision)
     return decision._replace(steps=(_AGAIN,)) if isinstance(decision, Refused) else decision
 
 
-_AGAIN = Step("retry", "", "repeat it", when="the manager is another version: the facts stay what they are")
+_AGAIN = Step("retry", "", when="another version of the manager is installed: the facts stay the same")
 
 
 def _receipt(run: OperationRun, word: str) -> tuple[Path, Receipt]:

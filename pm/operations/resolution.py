@@ -25,7 +25,7 @@ def resolve(
     if isinstance(verdict.decision, Refused):
         from pm.verdict.ways_out import with_steps
 
-        with run.phase("steps", "trying ways out"):
+        with run.phase("steps", "trying possible steps"):
             refused = with_steps(resolver, verdict, verdict.decision)
         verdict = verdict._replace(decision=refused)
     for notice in resolver.notices():
@@ -53,7 +53,7 @@ def _replaced(state: State, verdict: Verdict) -> Iterator[Problem]:
     for pin in decision.lock.pins:
         known = before.get(pin.artifact.filename)
         if known is not None and known != pin.artifact.sha256:
-            message = f"`{pin.artifact.filename}` has other bytes than when it was locked"
+            message = f"`{pin.artifact.filename}` is not the file that was locked: its bytes differ"
             yield Problem(
                 "file-replaced", message, hint="ask the index's administrator why; a release is not published twice"
             )

@@ -46,7 +46,7 @@ def roll_back(run: OperationRun, number: GenerationNumber | None, *, agreed: boo
             run.note(Problem("profile-changes", _said(name, edit)))
     if others and not agreed:
         names = ", ".join(f"`{name}`" for name in others)
-        raise PmError("not-agreed", f"other profiles change as well: {names}", hint="say `--yes` if they may")
+        raise PmError("not-agreed", f"other profiles would change as well: {names}", hint="give `--yes` to agree")
     settings = _settings(run, target)
     for edit in settings:
         run.note(Problem("profile-changes", _said(DEFAULT_PROFILE, edit)))
@@ -81,11 +81,11 @@ def _check(run: OperationRun, target: Record, moved: Sequence[tuple[Member, str 
     interpreter = describe_interpreter(Path(target.interpreter), run.places.cache)
     faults = differences(folder, target.lock, interpreter)
     if faults:
-        message = f"generation {target.generation} is not what it was: {faults[0].message}"
-        raise PmError("drift", message, file=str(folder), hint="take another one, or stay")
+        message = f"generation {target.generation} is damaged: {faults[0].message}"
+        raise PmError("drift", message, file=str(folder), hint="choose another generation")
     for member, _ in moved:
         if not kept_tree(run.places, member.tree_digest).is_dir():
-            raise PmError("drift", f"the files that `{member.key}` had then are not kept any more", file=member.root)
+            raise PmError("drift", f"the files that `{member.key}` had then are no longer kept", file=member.root)
 
 
 def _moved(run: OperationRun, record: Record, target: Record) -> Iterator[tuple[Member, str | None]]:

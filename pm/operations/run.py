@@ -129,6 +129,10 @@ class OperationRun:
         self._evidence = text
         self.operation = self.operation._replace(facts=facts_file(self.operation.id, text))
 
+    def leaves(self, left: str) -> None:
+        """Say what there is after all if it does not succeed (`Operation.left`)."""
+        self.operation = self.operation._replace(left=left)
+
     def has_number(self, sequence: int) -> None:
         """Say which of all changes of this home it is."""
         self.operation = self.operation._replace(sequence=sequence)
@@ -174,7 +178,11 @@ def changing(run: OperationRun, work: Callable[[], Result]) -> Receipt:
             sweep(run.places)
             return _numbered(run, work)
 
-    return _stored(run, _ended(run, locked))
+    result = _ended(run, locked)
+    # it had its number, so it had the lock: the journal is its own
+    if run.operation.sequence is not None and run.places.journal.exists():
+        run.leaves("unfinished")
+    return _stored(run, result)
 
 
 def trying(run: OperationRun, work: Callable[[], Result]) -> Receipt:
@@ -218,14 +226,8 @@ def _ended(run: OperationRun, work: Callable[[], Result]) -> Result | PmError:
 
 
 def _stopped(run: OperationRun, signal: str) -> PmError:
-    if run.places.journal.exists():
-        consequence = "the next command that changes something undoes what it had begun"
-    elif run.operation.name == "gc":
-        consequence = "what it had deleted by then is gone, and was not needed"
-    else:
-        consequence = "nothing was changed"
     by = f" by {signal}" if signal else ""
-    return PmError("interrupted", f"`{run.operation.name}` was stopped{by}; {consequence}")
+    return PmError("interrupted", f"`{run.operation.name}` was stopped{by}")
 
 
 def _stored(run: OperationRun, result: Result | PmError) -> Receipt:
@@ -238,7 +240,7 @@ def _stored(run: OperationRun, result: Result | PmError) -> Receipt:
         store(receipt, run.places.receipts, facts=run.evidence, kept_generations=kept)
     except (PmError, OSError) as error:
         told = error if isinstance(error, PmError) else disk_error(error, run.places.receipts, verb="used")
-        warning = WarningRow("receipt-not-stored", f"this receipt is stored nowhere: {told.message}")
+        warning = WarningRow("receipt-not-stored", f"this receipt was not stored: {told.message}")
         receipt = receipt._replace(warnings=(*receipt.warnings, warning))
     return _to_be_said(receipt)
 
@@ -281,8 +283,8 @@ def _next_sequence(places: Places) -> int:
 def _recovered(outcome: str, operation: str, details: tuple[str, ...]) -> Problem:
     said = {
         "finished": f"an interrupted `{operation}` had already committed and was finished",
-        "undone": f"an interrupted `{operation}` was undone: everything is as before it",
-        "parked": f"an interrupted `{operation}` can neither be finished nor undone, because others changed the files",
+        "undone": f"an interrupted `{operation}` was undone",
+        "parked": f"an interrupted `{operation}` can be neither finished nor undone: its files were changed",
     }[outcome]
     more = f": {', '.join(details)}" if details else ""
     return Problem("interrupted", said + more)
@@ -301,5 +303,5 @@ def _refuse_managed(run: OperationRun) -> None:
     raise PmError(
         "managed-environment",
         f"this environment is managed from outside: {said}",
-        hint="declare the plugin where the environment is declared; `hermes plugins check` still answers here",
+        hint="declare the plugin where the environment is declared; `hermes plugins check` works here",
     )

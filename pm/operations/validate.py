@@ -39,7 +39,7 @@ def validate(run: OperationRun, path: str, options: Options) -> Result:
         candidate = announced_source(run, taken, state)
         run.is_about(run.operation.plugin and run.operation.plugin._replace(profile=""))
         review = Review(taken.folder, candidate.found.declaration)
-        with run.phase("review", "looking through the files"):
+        with run.phase("review", "checking the files"):
             _note(run, candidate.key, review.findings())
         if candidate.misplaced is not None:
             return candidate.misplaced
@@ -83,7 +83,7 @@ def _opened(run: OperationRun, options: Options, stack: ExitStack) -> Resolver:
     except PmError as error:
         if error.code not in _HOME_FAULTS:
             raise
-        message = f"the home was not used, and the defaults count: {error.message}"
+        message = f"the settings of the home were not used, so the defaults count: {error.message}"
         run.note(Problem("home-not-used", message, error.file, error.line, key=error.key, hint=error.hint))
     nowhere = context.places.cache / "no-home"
     return stack.enter_context(open_resolver(Places(nowhere, nowhere), context.environ, options, context.index_options))

@@ -35,7 +35,7 @@ def verify(run: OperationRun) -> Result:
     more = len(reasons) - SHOWN
     shown = [*reasons[:SHOWN], *([Reason("drift", f"{more} more files differ")] if more > 0 else [])]
     # the last step puts an environment right; a plugin's folder is not touched by it
-    steps = () if environment else (Step("retry", "", "compare again", when="the plugin's files are as they were"),)
+    steps = () if environment else (Step("retry", "", when="the plugin's files are restored"),)
     return Done("drift", reasons=tuple(shown), steps=steps)
 
 
@@ -56,7 +56,7 @@ def _note_others(run: OperationRun, record: Record, hashes: Hashes) -> None:
                 run.note(Problem("generation-damaged", f"generation {number}: {faults[0].message}{more}"))
 
 
-_OF_A_PLUGIN = "`hermes plugins install --force` with its source puts the plugin's files in place again"
+_OF_A_PLUGIN = "`hermes plugins install --force` with its source restores the plugin's files"
 
 
 def _reason(fault: Fault, hint: str = "") -> Reason:

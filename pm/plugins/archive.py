@@ -71,10 +71,10 @@ def _checked(members: Iterable[ArchiveEntry], allowed: int) -> dict[PurePosixPat
     for count, member in enumerate(members, start=1):
         path = _place(member)
         if member.kind not in {"file", "folder", "link", "hard link"}:
-            raise _unsafe(member.name, f"is a {member.kind}, which has no place in a plugin")
+            raise _unsafe(member.name, f"is a {member.kind}, which a plugin must not contain")
         total += member.size
         if count > MOST_FILES:
-            raise _unsafe(member.name, f"is one too many: an archive may have {MOST_FILES}")
+            raise _unsafe(member.name, f"is one too many: an archive may have {MOST_FILES} entries")
         if total > allowed:
             raise _unsafe(member.name, f"makes the archive unpack to more than {allowed // 1024 // 1024} MiB")
         if path in placed and not member.kind == placed[path].kind == "folder":
@@ -135,9 +135,11 @@ def _check_alike(placed: Mapping[PurePosixPath, ArchiveEntry]) -> None:
 def _check_links(placed: Mapping[PurePosixPath, ArchiveEntry]) -> None:
     for path, member in placed.items():
         if member.kind == "link" and not _stays_inside(path, member.target, placed):
-            raise _unsafe(member.name, f"is a link that leads out, to {shown(member.target)}")
+            raise _unsafe(member.name, f"is a link that leads out of the archive, to {shown(member.target)}")
         if member.kind == "hard link" and not member.target_exists:
-            raise _unsafe(member.name, f"is a link to {shown(member.target)}, which is no earlier file of the archive")
+            raise _unsafe(
+                member.name, f"is a link to {shown(member.target)}, which is not an earlier file of the archive"
+            )
 
 
 def _stays_inside(path: PurePosixPath, target: str, placed: Mapping[PurePosixPath, ArchiveEntry]) -> bool:

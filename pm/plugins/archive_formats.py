@@ -153,7 +153,7 @@ class _Tar:
         if stream.read(_BLOCK).strip(b"\0"):
             raise tarfile.ReadError("a header is damaged")
         if len(stream.read(_LONGEST_HEADER)) == _LONGEST_HEADER:
-            raise tarfile.ReadError("it goes on behind its end")
+            raise tarfile.ReadError("it continues after its end")
 
 
 class _Bounded(io.RawIOBase):

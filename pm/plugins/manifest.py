@@ -135,7 +135,7 @@ class _ManifestFields:
         except InvalidRequirementText as error:
             bounds = error.correction or f">={_version_in(node.text)}"
             hint = f'write `{key}: "{visible(bounds)}"`'
-            message = f"{shown(node.text)} is no set of version bounds"
+            message = f"{shown(node.text)} is not a set of version bounds"
             self.problems.append(self._problem(node, key, message, hint=hint))
             return ""
 

@@ -85,7 +85,7 @@ class _ProjectFields:
             return parse_specifier(written)
         except InvalidRequirementText as error:
             hint = f'write `requires-python = "{visible(error.correction)}"`' if error.correction else ""
-            self._refuse(("project", "requires-python"), f"{shown(written)} is no set of version bounds", hint=hint)
+            self._refuse(("project", "requires-python"), f"{shown(written)} is not a set of version bounds", hint=hint)
             return ""
 
     def dependencies(self) -> tuple[Written, ...]:
@@ -127,9 +127,7 @@ class _ProjectFields:
         files = described.get("file") if isinstance(described, Mapping) else None
         names = [files] if isinstance(files, str) else files
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-            message = (
-                "the requirements are `dynamic`: known only after a build, and nothing of a plugin is run to read it"
-            )
+            message = "the requirements are `dynamic`: known only after a build, which would run the plugin's code"
             hint = "write them under `[project]` as `dependencies = [...]`"
             self._refuse(("project", "dynamic"), message, code="dynamic-dependencies", hint=hint)
             return ()

@@ -89,8 +89,8 @@ def source_path(text: str) -> Path:
         return path
     if path.is_file():
         kinds = ", ".join(f"`{suffix}`" for suffix in ARCHIVES)
-        raise PmError("invalid-source", f"{shown(text)} is a file, and not an archive of a kind that is read: {kinds}")
-    raise PmError("invalid-source", f"{shown(text)} is not there", hint="a source is a folder or an archive")
+        raise PmError("invalid-source", f"{shown(text)} is a file, and not an archive of a supported kind: {kinds}")
+    raise PmError("invalid-source", f"{shown(text)} does not exist", hint="a source is a folder or an archive")
 
 
 def _stem(name: str) -> str:

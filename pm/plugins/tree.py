@@ -64,7 +64,7 @@ def staged_folder(destination: Path) -> Iterator[Path]:
     import shutil
 
     if os.path.lexists(destination):
-        raise PmError("not-writable", f"`{destination}` is there already", file=str(destination))
+        raise PmError("not-writable", f"`{destination}` already exists", file=str(destination))
     stage = unfinished(destination)
     try:
         stage.mkdir(parents=True, mode=0o755)
@@ -117,7 +117,7 @@ def _kind(root: Path, entry: os.DirEntry[str], path: str) -> str:
     if stat.S_ISREG(mode):
         return "program" if mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH) else "file"
     if not stat.S_ISLNK(mode):
-        fault = "is a device, pipe or socket, which has no place in a plugin"
+        fault = "is a device, pipe or socket, which a plugin must not contain"
         raise PmError("unsafe-archive", f"{shown(path)} {fault}", file=entry.path, key=path)
     _check_link(root, entry, path)
     return "link"

@@ -32,11 +32,10 @@ from pm.receipts.receipt import (
     place_of,
     time_text,
 )
-from pm.receipts.sentences import explanation, summary
+from pm.receipts.sentences import CLOSING, explanation, summary
 
 __all__ = ["build", "noted", "noticed"]
 
-_CLOSING = ("re-enable", "repair", "retry")
 _WITH_STEPS = ("refused", "failed", "undecided", "not-ready", "drift", "interrupted")
 
 
@@ -54,7 +53,7 @@ def build(
         operation=operation.name,
         outcome=done.outcome,
         exit_status=exit_status(done.outcome, codes, restart=restart),
-        summary=summary(operation, done.outcome, reasons, changes),
+        summary=summary(operation, done.outcome, reasons, changes, freed=done.freed),
         started_at=time_text(operation.started_at),
         finished_at=time_text(finished_at),
         duration_ms=round((finished_at - operation.started_at).total_seconds() * 1000),
@@ -88,7 +87,7 @@ def noted(problem: Problem, *, owner: str = "") -> WarningRow:
 
 
 def noticed(notice: Notice) -> WarningRow:
-    """Return what a decision or an index has to say as a receipt's warning."""
+    """Return a notice of a decision or an index as a receipt's warning."""
     return WarningRow(notice.code, notice.message, notice.package, notice.owner)
 
 
@@ -115,7 +114,7 @@ def _reason_of(error: PmError) -> Reason:
 
 def _closed(done: Done, operation: Operation) -> tuple[Step, ...]:
     """Return the steps with one at the end that is always possible."""
-    if done.outcome not in _WITH_STEPS or (done.steps and done.steps[-1].action in _CLOSING):
+    if done.outcome not in _WITH_STEPS or (done.steps and done.steps[-1].action in CLOSING):
         return done.steps
     subject = operation.plugin.key if operation.plugin else operation.core
     if done.outcome == "drift":

@@ -43,7 +43,7 @@ _CONFLICT = Refused(
     (
         Reason(
             "conflict",
-            "no version of `protobuf` satisfies everybody",
+            "no version of `protobuf` satisfies `memory/mem0` and `ws-chat` together",
             "protobuf",
             (_asked(CHAT, "protobuf>=7"), _asked(_MEM0, "mem0ai<3,>=2.0.10", "protobuf<7,>=5.29.6", line=9)),
             (
@@ -64,7 +64,7 @@ _CORE_CONFLICT = Refused(
     (
         Reason(
             "core-conflict",
-            "the core pins `websockets` at a version that the plugin does not accept",
+            "no version of `websockets` satisfies `ws-chat` and the core together",
             "websockets",
             (_asked(CORE, "websockets==15.0.1"), _asked(CHAT, "websockets>=16")),
             (
@@ -91,10 +91,10 @@ _PRERELEASE = Refused(
     (
         Reason(
             "prerelease-only",
-            "`httpx>=0.29` is satisfied by pre-releases only",
+            "only pre-releases of `httpx` satisfy `httpx>=0.29`",
             "httpx",
             _alone("httpx>=0.29"),
-            (Available("1.0.dev1 … 1.0.dev3 (3 versions)", "pre-releases"),),
+            (Available("1.0.dev1 … 1.0.dev3 (3 versions)", "a pre-release that is not allowed"),),
             also=(_asked(CORE, "httpx[socks]==0.28.1"),),
             proof=_PROOF,
         ),
@@ -117,7 +117,7 @@ RESOLVING = {
     "core-version": _refused(
         Reason(
             "core-version",
-            "the plugin requires the core `>=0.20`, this one is 0.19.0",
+            "`ws-chat` requires the core `>=0.20`, the core is hermes-agent 0.19.0",
             file="plugin.yaml",
             line=4,
             column=18,
@@ -127,7 +127,7 @@ RESOLVING = {
     ),
     "python-version": _refused(
         _written(
-            Reason("python-version", "the plugin requires Python `>=3.12`, the target is 3.11.7"),
+            Reason("python-version", "`ws-chat` requires Python `>=3.12`, this is 3.11.7"),
             3,
             19,
             "requires-python",
@@ -136,36 +136,36 @@ RESOLVING = {
     "no-wheel": _refused(
         Reason(
             "no-wheel",
-            "no version of `chroma-hnswlib` has a wheel for cpython-3.11.7-linux-x86_64",
+            "no release of `chroma-hnswlib` that satisfies `chroma-hnswlib` has a wheel for this target",
             "chroma-hnswlib",
             _alone("chroma-hnswlib"),
-            (Available("0.7.6", "wheels only for `cp312-cp312-macosx_11_0_arm64`"),),
+            (Available("0.7.6", "no wheel for this target"),),
             proof=_PROOF,
         )
     ),
     "build-needs-consent": _refused(
         Reason(
             "build-needs-consent",
-            "`spidev` is published as source code only",
+            "only source distributions satisfy `spidev`, and building one runs its code",
             "spidev",
             _alone("spidev"),
-            (Available("3.8", "spidev-3.8.tar.gz"),),
+            (Available("3.8", "source distribution only"),),
         ),
         Step("allow-build", "spidev", when="you trust its authors"),
     ),
     "not-found-on-index": _refused(
         Reason(
             "not-found-on-index",
-            "no index has `websokets`",
+            "no index has a package `websokets`",
             "websokets",
             _alone("websokets>=15"),
-            hint="websockets>=15",
+            hint="did you mean `websockets`?",
         )
     ),
     "no-matching-version": _refused(
         Reason(
             "no-matching-version",
-            "no version of `firecrawl-py` satisfies `==4.17.0`",
+            "no release of `firecrawl-py` satisfies `firecrawl-py==4.17.0`",
             "firecrawl-py",
             _alone("firecrawl-py==4.17.0"),
             (Available("4.18.0 … 4.22.1 (9 versions)", "excluded by `firecrawl-py==4.17.0` of plugin ws-chat"),),
@@ -176,7 +176,7 @@ RESOLVING = {
     "yanked-only": _refused(
         Reason(
             "yanked-only",
-            "every version of `colors` that fits was withdrawn",
+            "only yanked releases of `colors` satisfy `colors>=1.4`",
             "colors",
             _alone("colors>=1.4"),
             (Available("1.4.1", "yanked: prints without end"),),
@@ -186,17 +186,21 @@ RESOLVING = {
     "quarantined": _refused(
         Reason(
             "quarantined",
-            "every version of `ultralytics` that fits was published after 2026-01-17T00:00:00Z",
+            "every release of `ultralytics` that satisfies `ultralytics>=8.4` is newer than `pm.exclude_newer` allows",
             "ultralytics",
-            _alone("ultralytics>=8.3.41"),
-            (Available("8.3.41", "published 2026-01-31T08:15:00Z"),),
+            _alone("ultralytics>=8.4"),
+            (Available("8.4.0", "newer than `pm.exclude_newer` allows"),),
             proof=_PROOF,
         ),
         Step("allow-newer", "ultralytics", value="off", confirmed=True),
     ),
     "unknown-extra": _refused(
         Reason(
-            "unknown-extra", "`httpx` 0.28.1 has no extra `sock`", "httpx", _alone("httpx[sock]"), hint="httpx[socks]"
+            "unknown-extra",
+            "`httpx` 0.28.1 has no extra `sock`",
+            "httpx",
+            _alone("httpx[sock]"),
+            hint="did you mean `httpx[socks]`?",
         )
     ),
 }
@@ -206,17 +210,27 @@ RESOLVING = {
 READING = {
     reason.code: _refused(reason)
     for reason in (
-        _written(Reason("invalid-declaration", "a comma is missing after `>=1.0`", hint="requests>=1.0,<3"), 8, 18),
+        _written(
+            Reason("invalid-declaration", "a comma is missing after `>=1.0`", hint="write `requests>=1.0,<3`"), 8, 18
+        ),
         Reason(
             "unsupported-manifest-version",
-            "`manifest_version` is 3, this version reads up to 2",
+            "`manifest_version: 3` is newer than this manager understands, which is 2",
             file="plugin.yaml",
             line=1,
             column=19,
             key="manifest_version",
         ),
-        _written(Reason("dynamic-dependencies", "`dependencies` are computed by a build"), 4, 11, "project.dynamic"),
-        Reason("duplicate-key", "`name` stands here a second time", file="plugin.yaml", line=5, column=1, key="name"),
+        _written(
+            Reason(
+                "dynamic-dependencies",
+                "the requirements are `dynamic`: known only after a build, which would run the plugin's code",
+            ),
+            4,
+            11,
+            "project.dynamic",
+        ),
+        Reason("duplicate-key", "`name` is here a second time", file="plugin.yaml", line=5, column=1, key="name"),
         _written(
             Reason(
                 "direct-url",
@@ -233,7 +247,12 @@ READING = {
         Reason(
             "module-shadowing", "`types.py` of `acme-types` 1.0 would hide the module `types` of Python", "acme-types"
         ),
-        Reason("vulnerable", "`urllib3` 1.26.4 has PYSEC-2021-108, severity high", "urllib3", hint="urllib3>=1.26.5"),
+        Reason(
+            "vulnerable",
+            "`urllib3` 1.26.4 has PYSEC-2021-108, severity high",
+            "urllib3",
+            hint="write `urllib3>=1.26.5`",
+        ),
     )
 }
 
@@ -247,14 +266,14 @@ WORLD = {
         PmError("tls", "the certificate of `index.example.invalid` is not trusted: self-signed certificate"),
         PmError("unauthorized", "`index.example.invalid` refuses access (401)", hint="put a login into `.netrc`"),
         PmError("hash-mismatch", "`wsproto-1.3.0-py3-none-any.whl` has sha256 12ab…, the index promises 89cd…"),
-        PmError("name-taken", "`ws-chat` is installed already, version 1.1.0", hint="--force replaces it"),
+        PmError("name-taken", "`ws-chat` 1.1.0 is already installed"),
         PmError("managed-environment", "this environment is managed by Nix", hint="declare the plugin in the flake"),
-        PmError("offline", "`wsproto` 1.3.0 is not in the cache, and `--offline` was said"),
+        PmError("offline", "`wsproto` 1.3.0 is not in the cache, and `--offline` is given"),
         PmError("no-space", "no space left while `generations/4` was built: 12 MB free, 80 MB needed"),
         PmError("no-generation", "no generation was made yet", hint="`hermes pm init` makes one"),
         PmError("no-interpreter", "no installed Python satisfies `3.12`", hint="install one, or name its path"),
         PmError("not-writable", "`generations` cannot be written: it belongs to another user", file="generations"),
-        PmError("busy", "process 4711 installs since 10:15:02", hint="wait for it"),
+        PmError("busy", "process 4711 holds the install lock since 10:15:02: install"),
         PmError(
             "config-unreadable",
             "a value is missing after `enabled:`",
@@ -262,17 +281,23 @@ WORLD = {
             line=12,
             key="plugins.enabled",
         ),
-        PmError("config-changed", "`plugins.enabled` was changed meanwhile", file="config.yaml", key="plugins.enabled"),
-        PmError("unknown-plugin", "there is no plugin `ws-chta` here", hint="`ws-chat` is"),
+        PmError(
+            "config-changed", "`config.yaml` was changed by another process while this was decided", file="config.yaml"
+        ),
+        PmError("unknown-plugin", "there is no plugin `ws-chta`", hint="did you mean `ws-chat`?"),
         PmError("no-patch", "no wider bound of this plugin was confirmed, so there is nothing to write"),
         PmError("invalid-evidence", "`0a1b2c3d4e.facts.json` is not the file that the receipt names"),
         PmError("unknown-generation", "there is no generation 9", hint="there are 2, 3"),
-        PmError("not-agreed", "other profiles change as well: `work`", hint="say `--yes` if they may"),
+        PmError("not-agreed", "other profiles would change as well: `work`", hint="give `--yes` to agree"),
         PmError("unknown-package", "`httpz` is not in generation 3", hint="did you mean `httpx`?"),
         PmError("unknown-receipt", "there is no receipt `0a1b`", hint="`hermes pm receipts` lists them"),
-        PmError("invalid-source", "`./ws-chta` is not there", hint="a source is a folder or an archive"),
-        PmError("interrupted", "the operation was stopped by a signal while the generation was built"),
+        PmError("invalid-source", "`./ws-chta` does not exist", hint="a source is a folder or an archive"),
+        PmError("interrupted", "`install` was stopped by SIGTERM"),
     )
 }
 
-UNDECIDED = Undecided("resolution-budget", "no answer after 20000 rounds", ("crewai", "langchain-openai"))
+UNDECIDED = Undecided(
+    "resolution-budget",
+    "neither a solution nor a contradiction was found in 20000 rounds",
+    ("search: gave-up after 2000 rounds", "complete: gave up after 20000 steps"),
+)

@@ -113,14 +113,22 @@ _ADMITTED = _Example(
         ),
     ),
     Admitted(
-        _AFTER, (Notice("core-package-moved", "`idna` moves inside of the core's range", "idna", "core:hermes-agent"),)
+        _AFTER,
+        (
+            Notice(
+                "core-package-moved",
+                "idna 3.10 → 3.11: a package of the core, within its bounds",
+                "idna",
+                "core:hermes-agent",
+            ),
+        ),
     ),
 )
 
 _NOT_ADMITTED = Done(
     "not-ready",
-    reasons=(Reason("not-admitted", "`ws-chat` is enabled in the config of `default` and was never admitted"),),
-    steps=(Step("re-enable", "ws-chat", "admit it", when="you want it to run"),),
+    reasons=(Reason("not-admitted", "`ws-chat` is enabled in `default`, and was not admitted in its present form"),),
+    steps=(Step("re-enable", "ws-chat", "check it and enable it"),),
 )
 _DRIFT = Done("drift", reasons=(Reason("drift", "`idna/core.py` is missing in generation 3", "idna"),))
 _FINDING = Finding(
@@ -152,7 +160,7 @@ _BY_OUTCOME = {
         _on_the_whole("rollback", "pm", "rollback")._replace(before=_AFTER, generation=_moved(4, 3)),
         Done("rolled-back", _BEFORE),
     ),
-    "collected": _Example(_on_the_whole("gc", "pm", "gc"), Done("collected")),
+    "collected": _Example(_on_the_whole("gc", "pm", "gc"), Done("collected", freed="16.7 MB")),
     "verified": _Example(_on_the_whole("verify", "pm", "verify"), Done("verified")),
     "drift": _Example(_on_the_whole("verify", "pm", "verify"), _DRIFT),
     "repaired": _Example(_on_the_whole("repair", "pm", "repair")._replace(generation=_moved(3, 4)), Done("repaired")),

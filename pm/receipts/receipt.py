@@ -107,7 +107,7 @@ class ProofRow(NamedTuple):
 
 
 class ReasonRow(NamedTuple):
-    """Why it is not as it was asked for."""
+    """Why it was not done."""
 
     code: str
     message: str
@@ -115,7 +115,7 @@ class ReasonRow(NamedTuple):
     demands: tuple[DemandRow, ...] = ()
     available: tuple[AvailableRow, ...] = ()
     also: tuple[DemandRow, ...] = ()
-    """Demands on the same package that are no part of the proof and would stand in the way without it."""
+    """Demands on the same package that are no part of the proof, and that would conflict with the same demands."""
     proof: ProofRow | None = None
     declared_at: PlaceRow | None = None
     hint: str = ""
@@ -125,7 +125,7 @@ class ReasonRow(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One of several changes that lead out together."""
+    """One of several changes that help together."""
 
     action: str
     subject: str
@@ -137,7 +137,7 @@ class Part(NamedTuple):
 
 
 class StepRow(NamedTuple):
-    """One way out."""
+    """One step that may help."""
 
     action: str
     subject: str
@@ -203,7 +203,7 @@ class Consent(NamedTuple):
 
 
 class WarningRow(NamedTuple):
-    """Something to know that stops nothing."""
+    """A warning: it stops nothing."""
 
     code: str
     message: str
@@ -311,6 +311,9 @@ class Operation(NamedTuple):
     plugins: tuple[Plugin, ...] = ()
     before: Lock | None = None
     """The lock of the generation that was selected when it began."""
+    left: str = ""
+    """What there is after all when it did not succeed: `disabled` (the plugin, installed), `rest` (some of what was to
+    be deleted), `unfinished` (a change that the next operation undoes); empty where nothing was changed."""
     generation: Transition = Transition()
     facts: FactsFile | None = None
     core: str = ""
@@ -334,6 +337,8 @@ class Done(NamedTuple):
     reasons: tuple[Reason, ...] = ()
     steps: tuple[Step, ...] = ()
     warnings: tuple[Notice, ...] = ()
+    freed: str = ""
+    """The space that deleted generations took, or would free; empty if nothing was to be deleted."""
 
 
 def begin(

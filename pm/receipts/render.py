@@ -1,7 +1,7 @@
 """The human text of a receipt, made of nothing but what its JSON says."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from io import StringIO
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TextIO
@@ -27,6 +27,7 @@ from pm.receipts.receipt import (
     from_json,
     to_json,
 )
+from pm.receipts.sentences import CLOSING
 from pm.system.terminal import can_show, columns, has_colour
 
 if TYPE_CHECKING:
@@ -89,8 +90,8 @@ def _blocks(receipt: Receipt) -> "Iterator[_Line | _Demands]":
     yield _Line(f"{mark} {receipt.summary}", 0, style)
     for title, section in (
         ("Plugin", _plugin(receipt.plugin)),
-        ("Why", _reasons(receipt.reasons)),
-        ("What now", _steps(receipt.steps)),
+        ("Why", _reasons(receipt)),
+        ("What now", _steps(receipt)),
         ("Changes", _changes(receipt.changes)),
         ("Generation", _generation(receipt.generation)),
         ("Security", _security(receipt)),
@@ -131,7 +132,8 @@ def _plugin(plugin: Plugin | None) -> Iterator[_Line]:
 # --- reasons ---
 
 
-def _reasons(reasons: Sequence[ReasonRow]) -> "Iterator[_Line | _Demands]":
+def _reasons(receipt: Receipt) -> "Iterator[_Line | _Demands]":
+    reasons = receipt.reasons
     for number, reason in enumerate(reasons, 1):
         if number > 1:
             yield _BLANK
@@ -139,6 +141,13 @@ def _reasons(reasons: Sequence[ReasonRow]) -> "Iterator[_Line | _Demands]":
             f"{number}. {reason.code}: {reason.message}" if len(reasons) > 1 else f"{reason.code}: {reason.message}"
         )
         yield from _reason(reason)
+        if _needs_help(receipt, reason):
+            yield _Line(f"help: {reason.what_now}", 4)
+
+
+def _needs_help(receipt: Receipt, reason: ReasonRow) -> bool:
+    """Say whether neither a hint nor a step tells more than what helps in general."""
+    return bool(reason.what_now) and not reason.hint and all(step.action == "retry" for step in receipt.steps)
 
 
 def _reason(reason: ReasonRow) -> "Iterator[_Line | _Demands]":
@@ -152,12 +161,10 @@ def _reason(reason: ReasonRow) -> "Iterator[_Line | _Demands]":
         yield _Line(f"versions of {reason.package}:" if reason.package else "versions:", 4)
         yield from (_Line(f"{versions}: {out}", 6) for versions, out in reason.available)
     if reason.also:
-        yield _Line("would stand in the way too:", 4)
+        yield _Line("you would also run into:", 4)
         yield _demands(reason.also)
     if reason.proof:
-        yield _Line(_proof(reason.proof), 4)
-    if reason.what_now:
-        yield _Line(f"what helps: {reason.what_now}", 4)
+        yield _Line(_proof(reason.proof, {demand[:3] for demand in reason.demands}), 4)
 
 
 class _Demands(NamedTuple):
@@ -180,13 +187,14 @@ def _demands(demands: Sequence[DemandRow]) -> _Demands:
     )
 
 
-def _proof(proof: ProofRow) -> str:
-    said = [
-        "this is the smallest set that cannot be" if proof.minimal else "a part of this may be enough",
-        "it was decided again by itself" if proof.verified else "it was not decided again by itself",
-    ]
-    by = f"search: {proof.checked_by.search}, complete: {proof.checked_by.complete}"
-    return f"proof: {'; '.join(said)} ({by})"
+def _proof(proof: ProofRow, requirements: Collection[object]) -> str:
+    if len(requirements) == 1:
+        said = "this requirement alone cannot be met"
+    elif proof.minimal:
+        said = "these requirements cannot all hold; without any one of them the rest can"
+    else:
+        said = "these requirements cannot all hold; some of them may not be part of the conflict"
+    return f"proof: {said} (checked {'twice' if proof.verified else 'once'})"
 
 
 def _owner(owner: OwnerRow) -> str:
@@ -201,15 +209,32 @@ def _place(place: PlaceRow) -> str:
 # --- ways out ---
 
 
-def _steps(steps: Sequence[StepRow]) -> Iterator[_Line]:
-    for number, step in enumerate(steps, 1):
-        mark = "confirmed by a dry run" if step.confirmed else "suggestion"
-        yield _Line(f"{number}. {'all of this together' if step.parts else step.explanation} ({mark})")
+def _steps(receipt: Receipt) -> Iterator[_Line]:
+    helped = bool(receipt.reasons) and all(_needs_help(receipt, reason) for reason in receipt.reasons)
+    for number, step in enumerate(receipt.steps, 1):
+        yield _Line(f"{number}. {_closing(step, helped=helped) if _closes(step) else _way(step)}")
         yield from (_Line(f"{chr(ord('a') + n)}. {part.explanation}", 5) for n, part in enumerate(step.parts))
-        if step.when:
+        if step.when and not _closes(step):
             yield _Line(f"once {step.when}:", 5)
         yield _Line(step.command, 5, "cyan", whole=True)
         yield from (_Line(change, 5) for change in step.effect)
+
+
+def _way(step: StepRow) -> str:
+    """Return what a step changes, and how sure it is that this helps."""
+    said = "all of these changes together" if step.parts else step.explanation
+    return f"{said} ({'confirmed by a dry run' if step.confirmed else 'suggestion'})"
+
+
+def _closes(step: StepRow) -> bool:
+    return step.action in CLOSING and not step.confirmed
+
+
+def _closing(step: StepRow, *, helped: bool) -> str:
+    """Return the step that is always possible, and what has to change before it, unless that stands above it."""
+    if helped and step.action == "retry":
+        return f"then {step.explanation}"
+    return f"{step.explanation} once {step.when}" if step.when else step.explanation
 
 
 # --- what changed ---
@@ -224,7 +249,7 @@ def _changes(changes: ChangesRow) -> Iterator[_Line]:
 
 
 def _moved(change: ChangeRow) -> str:
-    said = f"{change.from_} → {change.to}" if change.from_ != change.to else f"{change.to}, another file"
+    said = f"{change.from_} → {change.to}" if change.from_ != change.to else f"{change.to} (another build)"
     owners = f" ({', '.join(map(_owner, change.owners))})" if change.owners else ""
     return f"{change.name} {said}{owners}"
 
@@ -257,7 +282,7 @@ def _finding(finding: Finding) -> Iterator[_Line]:
     if finding.fixed_in:
         yield _Line(f"fixed in {', '.join(finding.fixed_in)}", 4)
     if finding.owners:
-        yield _Line(f"asked for by {', '.join(map(_owner, finding.owners))}", 4)
+        yield _Line(f"required by {', '.join(map(_owner, finding.owners))}", 4)
     if finding.chain:
         yield _Line(" → ".join(finding.chain), 4)
 
@@ -295,7 +320,7 @@ def _print(console: "Console", block: _Line | _Demands) -> None:
         console.print(Padding(Text(block.text, block.style, overflow="fold"), (0, 0, 0, block.indent)))
 
 
-_TITLES = ("who asks", "for what", "written in", "through")
+_TITLES = ("required by", "requirement", "declared in", "via")
 _GAP = 2  # one blank of padding, one of the box
 
 

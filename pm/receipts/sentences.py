@@ -6,7 +6,7 @@ from admission import Step
 from pm.receipts.codes import code_of
 from pm.receipts.receipt import ChangesRow, Operation, PlaceRow, ReasonRow, Transition, place_of
 
-__all__ = ["explanation", "line_text", "summary"]
+__all__ = ["CLOSING", "explanation", "line_text", "summary"]
 
 
 class _Words(NamedTuple):
@@ -16,46 +16,83 @@ class _Words(NamedTuple):
     undone: str
     possible: str
     impossible: str
+    unchanged: str
+    """When everything was so already."""
 
 
+def _passive(done: str) -> _Words:
+    return _Words(f"is {done}", f"was not {done}", f"can be {done}", f"cannot be {done}", f"is already {done}")
+
+
+_ANY = _passive("done")
 _OPERATIONS = {
-    "install": _Words("is installed", "was not installed", "can be installed", "cannot be installed"),
-    "enable": _Words("is switched on", "was not switched on", "can be switched on", "cannot be switched on"),
-    "disable": _Words("is switched off", "was not switched off", "can be switched off", "cannot be switched off"),
-    "remove": _Words("is removed", "was not removed", "can be removed", "cannot be removed"),
-    "check": _Words("fits", "does not fit", "fits", "does not fit"),
-    "validate": _Words("is valid", "is not valid", "is valid", "is not valid"),
-    "init": _Words("is set up", "was not set up", "can be set up", "cannot be set up"),
-    "rollback": _Words("went back", "did not go back", "can go back", "cannot go back"),
-    "why": _Words("is there", "cannot be had", "can be had", "cannot be had"),
-    "gc": _Words("is tidied up", "was not tidied up", "can be tidied up", "cannot be tidied up"),
-    "bundle": _Words("is written", "was not written", "can be written", "cannot be written"),
-    "repair": _Words("is repaired", "was not repaired", "can be repaired", "cannot be repaired"),
+    "install": _passive("installed"),
+    "enable": _passive("enabled"),
+    "disable": _passive("disabled"),
+    "remove": _passive("removed"),
+    "check": _Words("fits", "does not fit", "fits", "does not fit", "fits"),
+    "validate": _Words("is valid", "is not valid", "is valid", "is not valid", "is valid"),
+    "init": _passive("set up"),
+    "rollback": _passive("rolled back"),
+    "why": _Words(
+        done="can be installed here",
+        undone="cannot be installed here",
+        possible="can be installed here",
+        impossible="cannot be installed here",
+        unchanged="is already installed",
+    ),
+    "bundle": _passive("written"),
+    "repair": _passive("repaired"),
+    "verify": _passive("verified"),
 }
-_ANY = _Words("is done", "was not done", "can be done", "cannot be done")
 
 
-_WHOLE = {
-    "verified": "what is installed is exactly what was recorded",
-    "drift": "what is installed is not what was recorded",
-}
+def summary(
+    operation: Operation, outcome: str, reasons: tuple[ReasonRow, ...], changes: ChangesRow, *, freed: str = ""
+) -> str:
+    """Return the sentence: lower case at its start unless a name begins it, no full stop.
+
+    `freed` is the space that deleted generations took.
+    """
+    said = _whole(operation, outcome, freed) or f"{_subject(operation)} {_said(operation, outcome)}"
+    because = f": {_because(operation, reasons)}" if outcome in _NOT_DONE or outcome == "not-ready" else ""
+    return "".join(
+        [said, because, _consequence(operation, outcome), _moved(changes), _restart(operation.generation, outcome)]
+    )
+
+
 _NOT_DONE = {"refused", "failed", "undecided", "interrupted"}
 
 
-def summary(operation: Operation, outcome: str, reasons: tuple[ReasonRow, ...], changes: ChangesRow) -> str:
-    """Return the sentence: lower case at its start unless a name begins it, no full stop."""
-    said = _WHOLE.get(outcome) or f"{_subject(operation)} {_said(operation, outcome)}"
-    because = f": {_because(operation, reasons)}" if outcome in _NOT_DONE or outcome == "not-ready" else ""
-    return "".join([said, because, _consequence(operation, outcome), _moved(changes), _restart(operation.generation)])
+def _whole(operation: Operation, outcome: str, freed: str) -> str:
+    """Return the sentence of what is not said of a plugin or of Hermes; empty for everything else."""
+    if operation.name == "gc" and (outcome == "collected" or not operation.dry_run):
+        return _collected(operation, outcome, freed)
+    generation = operation.generation.after
+    unchanged = {"repair": "nothing to repair", "rollback": f"generation {generation} is already selected"}
+    whole = {
+        "verified": "everything that is installed is as it was recorded",
+        "drift": "what is installed differs from what was recorded",
+        "unchanged": unchanged.get(operation.name, ""),
+    }
+    return whole.get(outcome, "")
+
+
+def _collected(operation: Operation, outcome: str, freed: str) -> str:
+    if outcome != "collected":
+        return "not everything was deleted" if operation.left == "rest" else "nothing was deleted"
+    if not freed:
+        return "nothing to delete"
+    return f"would free {freed}" if operation.dry_run else f"freed {freed}"
 
 
 def _said(operation: Operation, outcome: str) -> str:
-    words = _OPERATIONS.get(operation.name, _ANY)
+    words = _OPERATIONS.get("enable" if operation.left == "disabled" else operation.name, _ANY)
     dry = operation.dry_run
     said = {
         "ready": "is ready",
         "not-ready": "is not ready",
-        "unchanged": f"{words.done} already, nothing was to do",
+        "unchanged": words.unchanged,
         "refused": words.impossible if dry else words.undone,
         "failed": "could not be checked" if dry else words.undone,
         "undecided": "could not be checked" if dry else words.undone,
@@ -75,27 +112,47 @@ def _subject(operation: Operation) -> str:
 def _because(operation: Operation, reasons: tuple[ReasonRow, ...]) -> str:
     if not reasons:
         return "the reason is not known"
-    first = reasons[0]
-    package = f"`{first.package}`" if first.package else "a package"
-    code = code_of(first.code)
-    it = "it" if operation.plugin or operation.argument else "a plugin"
-    owners = {demand.owner.name for demand in first.demands}
-    if first.code == "conflict" and len(owners) == 1:
-        alone = it if operation.plugin and owners == {operation.plugin.key} else f"`{owners.pop()}`"
-        said = f"no version of {package} suits all that {alone} needs by itself"
-    else:
-        said = code.because.format(it=it, package=package)
     more = len(reasons) - 1
-    return said + (f" ({more} more reason{'s' if more > 1 else ''} below)" if more else "")
+    return _short(operation, reasons[0]) + (f" ({more} more reason{'s' if more > 1 else ''} below)" if more else "")
 
 
-_ALWAYS_DRY = {"check", "validate", "why"}
+def _short(operation: Operation, reason: ReasonRow) -> str:
+    """Return the reason for a reader who does not program."""
+    judged = operation.plugin or operation.argument
+    package = f"`{reason.package}`" if reason.package else "a package"
+    it = "it" if judged else "a plugin"
+    if reason.declared_at is not None and reason.declared_at.key == "pm.core":
+        package, it = "the core", "`pm.core`"
+    if reason.code != "conflict":
+        return code_of(reason.code).because.format(it=it, package=package)
+    owners = {demand.owner.name for demand in reason.demands}
+    if len(owners) == 1:
+        own = operation.plugin is not None and owners == {operation.plugin.key}
+        asked = "its requirements" if own else f"requirements of `{owners.pop()}`"
+        return f"no version of {package} satisfies all {asked}"
+    if not judged:
+        return f"no version of {package} satisfies everything that is enabled"
+    return code_of(reason.code).because.format(it=it, package=package)
+
+
+_READING = {"check", "validate", "verify", "why"}
+"""Operations that never change anything, so it is not said of them."""
 
 
 def _consequence(operation: Operation, outcome: str) -> str:
+    if operation.name in _READING:
+        return ""
     if operation.dry_run:
-        return "" if operation.name in _ALWAYS_DRY else "; this was a dry run, nothing was changed"
-    return "; Hermes goes on as before" if outcome in _NOT_DONE else ""
+        return "; this was a dry run, nothing was changed"
+    said = _LEFT[operation.left] if outcome in _NOT_DONE and operation.name != "gc" else ""
+    return f"; {said}" if said else ""
+
+
+_LEFT = {
+    "": "nothing was changed",
+    "disabled": "it is installed, and stays disabled",
+    "unfinished": "the next command that changes something undoes what was begun",
+}
 
 
 def _moved(changes: ChangesRow) -> str:
@@ -103,11 +160,16 @@ def _moved(changes: ChangesRow) -> str:
     return f"; {moved} package{'s' if moved > 1 else ''} moved to another version" if moved else ""
 
 
-def _restart(generation: Transition) -> str:
-    return "; a Hermes that runs must be restarted" if generation.restart_required else ""
+def _restart(generation: Transition, outcome: str) -> str:
+    if not generation.restart_required:
+        return ""
+    return f"; restart Hermes to {'apply' if outcome in ('removed', 'disabled') else 'use'} this"
 
 
 # --- steps ---
+
+CLOSING = ("re-enable", "repair", "retry")
+"""Actions that close a list of steps: one of them is always possible, whatever else is."""
 
 
 def explanation(step: Step, own: str = "") -> str:
@@ -130,12 +192,12 @@ def line_text(place: PlaceRow) -> str:
 _ACTIONS = {
     "update-core": "update the core to `{value}`",
     "allow-prerelease": "allow pre-releases of `{subject}`",
-    "allow-newer": "take files that are younger than the quarantine allows",
-    "allow-build": "allow to build `{subject}` from its source, which runs its code",
-    "leave-out": "go on without `{subject}`",
-    "repair": "build the environment again as it was recorded",
-    "re-enable": "switch it on again",
-    "retry": "try the same again",
+    "allow-newer": "allow releases that are newer than `pm.exclude_newer`",
+    "allow-build": "allow building `{subject}` from source, which runs its code",
+    "leave-out": "disable `{subject}`",
+    "repair": "rebuild the environment as it was recorded",
+    "re-enable": "enable it",
+    "retry": "try again",
 }
 
 

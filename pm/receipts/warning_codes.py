@@ -17,58 +17,58 @@ _WARNINGS = (
     # what was chosen
     WarningCode(
         "core-package-moved",
-        "a package that the core asks for moved to another version inside of the core's range",
-        "nothing, if Hermes works; the receipt says from where to where",
+        "a package that the core requires moved to another version within the core's bounds",
+        "nothing, if Hermes works; the receipt names both versions",
     ),
     WarningCode(
         "core-expects-version",
         "another version was chosen than the one that an extra of the core pins for this package",
-        "nothing, if the feature works; the core may install its own version again, or refuse this one",
+        "nothing, if the feature works; the core may reinstall its own version, or refuse this one",
     ),
     WarningCode(
         "core-pins-already",
         "a requirement of the plugin changes nothing, because the core pins the package",
-        "its author may leave the line out",
+        "its author may remove the requirement",
     ),
     WarningCode(
         "moved-down",
         "an older version than before was chosen",
-        "look at who asks for it with `hermes pm why`",
+        "see what requires it with `hermes pm why`",
     ),
     WarningCode(
         "older-for-python",
-        "a newer version exists and does not accept the target's Python",
-        "choose a newer Python with `pm.python`, if the newer version matters",
+        "a newer version exists and does not support the target's Python",
+        "set `pm.python` to a newer Python, if the newer version matters",
     ),
     WarningCode(
         "older-for-dependency",
-        "a newer version exists, and something that it needs does not fit here",
-        "nothing; it is taken when everything fits",
+        "a newer version exists, and its own requirements cannot be met here",
+        "nothing; it is chosen once they can be met",
     ),
     WarningCode(
         "prerelease-chosen",
-        "a pre-release was chosen, because somebody opted into it",
-        "nothing; who opted into it is in the message",
+        "a pre-release was chosen, because a requirement opts into it",
+        "nothing; the message names the requirement's owner",
     ),
     WarningCode(
         "yanked-pin",
-        "a version that its authors withdrew was chosen, because it is pinned exactly",
-        "ask who pins it to take another version; the reason of the withdrawal is in the message",
+        "a version that its authors yanked was chosen, because it is pinned exactly",
+        "ask the owner of the pin to take another version; the message says why it was yanked",
     ),
     # what a declaration says
     WarningCode(
         "declarations-differ",
-        "two files of the plugin ask for different packages; the message says which one counts",
+        "two files of the plugin require different packages; the message says which one counts",
         "keep one of the two lists",
     ),
     WarningCode(
         "declaration-invalid",
         "an enabled plugin can no longer be read; its last admitted declaration counts",
-        "correct the line that is named",
+        "correct the named line",
     ),
     WarningCode(
         "dependencies-not-read",
-        "something looks like a list of requirements and is none that any host reads",
+        "something looks like a list of requirements, and no host reads it",
         "move it to the place that the hint names",
     ),
     WarningCode(
@@ -79,17 +79,17 @@ _WARNINGS = (
     WarningCode(
         "optional-dependencies-not-installed",
         "optional dependencies and dependency groups of the plugin are not installed",
-        "nothing, unless the plugin needs them: then its author lists them as requirements",
+        "nothing; if the plugin needs them, its author lists them as requirements",
     ),
     WarningCode(
         "external-runtime",
-        "the plugin brings an environment of its own; what it declares was not prepared",
+        "the plugin brings an environment of its own; its requirements were not prepared",
         "follow the plugin's own instructions",
     ),
     WarningCode(
         "source-not-parsed",
-        "a source file of the plugin cannot be parsed, so nothing is known of what it imports",
-        "tell its author, with the line that is named",
+        "a source file of the plugin cannot be parsed, so its imports are not known",
+        "report the named line to its author",
     ),
     # what an author may want to know
     WarningCode(
@@ -99,23 +99,23 @@ _WARNINGS = (
     ),
     WarningCode(
         "init-missing",
-        "no host loads the plugin from its folder, because the file that it would load is not there",
+        "no host loads the plugin from its folder, because the file that hosts load is missing",
         "its author adds the file that the hint names",
     ),
     WarningCode(
         "register-missing",
-        "no host can start the plugin, because nothing in it is called `register`",
+        "no host can start the plugin, because it has no function `register`",
         "its author adds that function",
     ),
     WarningCode(
         "hook-unknown",
         "the manifest lists a hook that no known host calls",
-        "its author corrects the name, or takes it out",
+        "its author corrects or removes the name",
     ),
     WarningCode(
         "hook-undefined",
-        "the manifest lists a hook that nothing in the source registers or defines",
-        "its author writes it, or takes it out of the list",
+        "the manifest lists a hook that the source neither registers nor defines",
+        "its author writes it, or removes it from the list",
     ),
     WarningCode(
         "entry-point-single-module",
@@ -124,12 +124,12 @@ _WARNINGS = (
     ),
     WarningCode(
         "profile-read-at-import",
-        "something of a profile is read when the module is imported, so one profile's answer counts for all",
+        "a value of a profile is read when the module is imported, so one profile's value is used for all",
         "its author reads it where it is used",
     ),
     WarningCode(
         "provider-shared",
-        "a name of a module or class holds one memory provider for all profiles",
+        "a module or class holds one memory provider for all profiles",
         "its author makes a new one in each call of `register`",
     ),
     WarningCode(
@@ -139,19 +139,19 @@ _WARNINGS = (
     ),
     WarningCode(
         "external-unchecked",
-        "the plugin needs something that is not a Python package, and nobody looked whether it is there",
-        "look yourself; the plugin's own words say how to get it",
+        "the plugin needs something that is not a Python package, and whether it is there was not checked",
+        "check it yourself; the plugin's documentation says how to get it",
     ),
     # what a config says
     WarningCode(
         "settings-ignored",
-        "a setting is not one of the manager's, or stands where it is not read",
+        "a setting is not one of the manager's, or is written where it is not read",
         "correct its name, or move it to the section `pm:` of the root's `config.yaml`",
     ),
     WarningCode(
         "selected-but-disabled",
-        "a plugin is selected as memory provider or context engine and listed as disabled: it counts as enabled",
-        "take it out of `plugins.disabled`, or select another one",
+        "a plugin is selected as memory provider or context engine and also listed as disabled: it counts as enabled",
+        "remove it from `plugins.disabled`, or select another one",
     ),
     WarningCode(
         "selection-reset",
@@ -166,58 +166,58 @@ _WARNINGS = (
     WarningCode(
         "profile-unreadable",
         "the config of a profile cannot be read; its last admitted plugins count",
-        "correct the line that is named",
+        "correct the named line",
     ),
     WarningCode(
         "profile-gone",
-        "the folder of a profile is gone, and its plugins have left with it",
+        "the folder of a profile is gone, and its plugins are no longer part of the set",
         "nothing, if the profile was deleted; else put the folder back",
     ),
     WarningCode(
         "home-not-used",
-        "the settings of the home cannot be used for this check, and the defaults count",
+        "the settings of the home cannot be used for this check, so the defaults count",
         "correct what the message names, or name another home with `--home`",
     ),
     WarningCode(
         "record-lost",
-        "the record of what was admitted before cannot be read, and everything is judged anew",
-        "nothing: the new generation has a record of its own",
+        "the record of what was admitted before cannot be read, so everything is checked again",
+        "nothing; the new generation has a record of its own",
     ),
     # what was done
     WarningCode(
         "not-enabled",
-        "the plugin is installed and switched off, and nobody asked whether it fits",
-        "switch it on with `hermes plugins enable`, which asks",
+        "the plugin is installed and disabled, and whether it fits was not checked",
+        "check it and enable it with `hermes plugins enable`",
     ),
     WarningCode(
         "stays-there",
-        "the plugin comes with the core or a project: it is switched off, and its files stay",
+        "the plugin belongs to the core or to a project: it is disabled, and its files stay",
         "nothing",
     ),
     WarningCode(
         "files-kept",
         "files that the plugin wrote into its own folder stay there",
-        "look at them, and delete them if nobody needs them",
+        "delete them, if they are not needed",
     ),
     WarningCode(
         "tree-kept",
-        "the folder was put there or changed by somebody else; a copy of it is kept",
+        "the folder was not put there by the manager, or was changed since; a copy of it is kept",
         "nothing, or take what you need from the copy",
     ),
     WarningCode(
         "tree-not-kept",
-        "the folder was put there or changed by somebody else, and no copy of it could be kept",
+        "the folder was not put there by the manager, or was changed since, and no copy of it could be kept",
         "the message says why",
     ),
     WarningCode(
         "superset-kept",
-        "packages that nobody needs any more stay in the environment for now",
-        "nothing: the next build leaves them out",
+        "packages that are no longer needed stay in the environment for now",
+        "nothing; the next build leaves them out",
     ),
     WarningCode(
         "receipt-not-stored",
         "the operation is done, and its receipt could not be written",
-        "keep this output, and make room or give the right to write",
+        "keep this output, and free some space or give the right to write",
     ),
     # where packages come from
     WarningCode(
@@ -232,38 +232,38 @@ _WARNINGS = (
     ),
     WarningCode(
         "find-links-unused",
-        "an address is given for find-links, and only folders are read",
+        "an address is given for find-links, and only folders are supported",
         "put the files into a folder, and name that",
     ),
     WarningCode(
         "contents-unknown",
-        "which files some packages bring is not known offline, so nobody looked whether they overwrite each other",
-        "nothing: the build finds out; or ask once without `--offline`",
+        "which files some packages contain is not known offline, so collisions between them were not checked",
+        "nothing; the build finds out, or run it once without `--offline`",
     ),
     WarningCode(
         "cache-not-written",
-        "what was learnt of an index could not be kept, so it is asked again next time",
-        "make room, or give the right to write to the folder",
+        "an answer of an index could not be cached, so it is asked again next time",
+        "free some space, or give the right to write to the folder",
     ),
     WarningCode(
         "undeclared-import",
-        "a source file imports a module that no requirement of core or plugin brings",
-        "its author lists the package among the requirements",
+        "a source file imports a module that no requirement of core or plugin provides",
+        "its author adds the package to the requirements",
     ),
     WarningCode(
         "import-optional",
-        "a module is used if it is there, and no requirement brings it",
+        "a module is imported if it is there, and no requirement provides it",
         "nothing, unless you want that feature",
     ),
     WarningCode(
         "core-module-missing",
-        "a source file imports a module of the host that the judged core does not have",
-        "judge with a core that has it (`--core`)",
+        "a source file imports a module of the host that this core does not have",
+        "check it with a core that has the module (`--core`)",
     ),
     WarningCode(
         "import-not-judged",
-        "the contents of some packages are not known, so nobody could tell whether they bring a module",
-        "ask once without `--offline`",
+        "the contents of some packages are not known, so neither is whether they provide a module",
+        "run it once without `--offline`",
     ),
     WarningCode(
         "replay-differs",
@@ -273,22 +273,22 @@ _WARNINGS = (
     WarningCode(
         "record-unreadable",
         "the record of the selected generation cannot be read, so that generation stays as it is",
-        "`hermes pm init` makes a new generation",
+        "make a new generation with `hermes pm init`",
     ),
     WarningCode(
         "index-packages-unused",
         "an index of `pm.indexes` names `packages`, which has no effect yet",
-        "order the indexes so that the right one knows the name first",
+        "order the indexes so that the right one is first to know the name",
     ),
     WarningCode(
         "file-replaced",
         "an index serves other bytes under the name of a file that was locked before",
-        "ask whoever runs the index; a release is not published twice",
+        "ask the administrator of the index; a release is not published twice",
     ),
     WarningCode(
         "generation-damaged",
-        "an earlier generation is not what it was, so that it cannot be gone back to",
-        "`hermes pm gc` deletes it when enough newer ones are there",
+        "an earlier generation is not what it was, so it cannot be rolled back to",
+        "nothing; `hermes pm gc` deletes it once there are enough newer ones",
     ),
     WarningCode(
         "collected",
@@ -302,13 +302,13 @@ _WARNINGS = (
     ),
     WarningCode(
         "not-bundled",
-        "something that the generation is made of is not in the bundle",
-        "take it there by another way, as the bundle's README says",
+        "a part of the generation is not in the bundle",
+        "take it to the other machine separately, as the bundle's README says",
     ),
     WarningCode(
         "profile-changes",
-        "going back changes what a profile switches on or selects, or the core and the Python of the settings",
-        "nothing, if that is what was meant",
+        "the rollback changes what a profile enables or selects, or the core and the Python of the settings",
+        "nothing, if that is what you want",
     ),
 )
 

@@ -127,8 +127,8 @@ class Resolver:
             names = _listed(self.index.partial)
             raise PmError(
                 "offline",
-                f"without an index only the folders' files of {names} are known, not enough to refuse anything",
-                hint="ask once without `--offline`",
+                f"offline, only files in folders are known of {names}, which is not enough to refuse anything",
+                hint="run it once without `--offline`",
             )
         if self.index.unlisted is not None and self.state.settings.find_links:
             raise self.index.unlisted
@@ -141,7 +141,7 @@ class Resolver:
             raise PmError("build-failed", foreseen.flawed[0].message)
         notes = [warning_of(fault) for fault in foreseen.clashes if fault.harmless]
         if foreseen.unknown:
-            message = f"which files {_listed(foreseen.unknown)} would bring is not known offline; a build finds out"
+            message = f"which files {_listed(foreseen.unknown)} would write is not known offline; the build finds out"
             notes.append(Problem("contents-unknown", message))
         roots = root_requirements(question.constraints) if foreseen.clashes else ()
         return refusal_of(foreseen.clashes, lock, roots) or admitted, tuple(notes)
@@ -218,7 +218,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _not_admitted(member: Member) -> Problem:
-    message = f"`{member.key}` is enabled and was left out: with it, the set does not hold together"
+    message = f"`{member.key}` is enabled and was left out, because the requirements cannot all hold with it"
     return Problem(
         "not-admitted", message, key="plugins.enabled", hint=f"`hermes plugins enable {member.key}` says why"
     )

@@ -248,7 +248,7 @@ def _selected(places: Places, options: Options) -> tuple[Record | None, tuple[Pr
     except PmError as error:
         if not options.anew or error.code != "drift":  # what another user keeps unreadable is not lost
             raise
-        message = f"what was admitted before is not known any more, and is judged anew: {error.message}"
+        message = f"what was admitted before is not known, so everything is checked again: {error.message}"
         return None, (Problem("record-lost", message, error.file),)
 
 
@@ -280,7 +280,7 @@ def _readable(profiles: Iterable[Profile], places: Places) -> None:
             if profile.error is not None:
                 raise profile.error
             return
-    text = f"there is no profile `{places.profile}`: `{places.home}` is not there"
+    text = f"there is no profile `{places.profile}`: `{places.home}` does not exist"
     raise PmError("not-writable", text, file=str(places.home), hint="make the folder first")
 
 
@@ -321,9 +321,7 @@ def sources_of(settings: Settings, places: Places, environ: Mapping[str, str]) -
         indexes = [index_address(index.url, index.name) for index in ordered]
     sources = find_sources(places.cache, environ, indexes=indexes, find_links=settings.find_links or None)
     if any(index.packages for index in settings.indexes or ()):
-        message = (
-            "`packages` of an index has no effect yet: the first index that knows a name has it, whatever the name"
-        )
+        message = "`packages` of an index has no effect yet: every name is taken from the first index that has it"
         return sources._replace(warnings=(*sources.warnings, Notice("index-packages-unused", message)))
     return sources
 
@@ -456,7 +454,7 @@ def _absent(inhabited: ProfilePlugins, record: Record | None, rules: Rules) -> t
             if last.source == "project" and Path(last.root).is_dir():
                 continue
         where = f" (it was in `{last.root}`)" if last is not None and last.root else ""
-        message = f"`{written}` is enabled in the profile `{inhabited.name}` and not there{where}"
+        message = f"`{written}` is enabled in the profile `{inhabited.name}` and does not exist{where}"
         hint = f"put it back, or `hermes plugins remove {written}`"
         notes.append(Problem("plugin-missing", message, "config.yaml", key="plugins.enabled", hint=hint))
     return members, notes
@@ -475,14 +473,14 @@ def _elsewhere(last: Member, rules: Rules) -> Member:
 def _unreadable(inhabited: ProfilePlugins) -> Problem:
     error = inhabited.profile.error
     said = error.message if error is not None else "it cannot be read"
-    message = f"the config of the profile `{inhabited.name}` cannot be read, its last admitted plugins count: {said}"
+    message = f"the config of the profile `{inhabited.name}` cannot be read, so its last admitted plugins count: {said}"
     line = error.line if error is not None else 0
     return Problem("profile-unreadable", message, str(inhabited.profile.home / "config.yaml"), line)
 
 
 def _became_invalid(found: Found) -> Problem:
     problem = found.declaration.problems[0]
-    message = f"`{found.key}` cannot be read as it is now, its last admitted declaration counts: {problem.message}"
+    message = f"`{found.key}` cannot be read any more, so its last admitted declaration counts: {problem.message}"
     return Problem("declaration-invalid", message, problem.file, problem.line, problem.column, problem.key)
 
 

@@ -45,7 +45,7 @@ def with_steps(resolver: Resolver, verdict: Verdict, refused: Refused) -> Refuse
 
 def _asked(resolver: Resolver, question: Question, until: float) -> Admitted | Refused | str:
     if time.monotonic() > until:
-        return "it is tried: the time for steps was over (`--steps-budget`)"
+        return "it is tried with more time (`--steps-budget`)"
     try:
         asked = question._replace(frozen=True, budget=min(question.budget, _ROUNDS))
         decision = resolver.answer(asked).decision
@@ -54,7 +54,7 @@ def _asked(resolver: Resolver, question: Question, until: float) -> Admitted | R
     return (
         decision
         if isinstance(decision, Admitted | Refused)
-        else "it is tried by itself: it takes longer than one of many steps may"
+        else "it is tried by itself: it takes more rounds than one step may"
     )
 
 
@@ -73,4 +73,4 @@ def _unsure_about_the_core(step: Step) -> Step:
     """Return a step to another core as a suggestion: a plugin of the core's may ask for something else there."""
     if "update-core" not in {step.action, *(part.action for part in step.parts)}:
         return step
-    return step._replace(confirmed=False, effect=(), when="the plugins that this core brings are judged with it")
+    return step._replace(confirmed=False, effect=(), when="the plugins that this core brings are checked with it")

@@ -260,7 +260,7 @@ def test_no_secret_of_an_index_is_in_a_bundle(tmp_path: Path, out: Path) -> None
 def test_offline_every_wheel_that_is_missing_is_named_and_nothing_is_written(full: Home, out: Path) -> None:
     answers = [full.ask("pm", "bundle", "--output", out, "--offline", *more) for more in ((), ("--dry-run",))]
     names = ", ".join(f"`{name}`" for name in FETCHED)
-    message = f"`--offline` forbids to ask an index, and the cache lacks 4 wheels: {names}"
+    message = f"`--offline` is given, and the cache lacks 4 wheels: {names}"
     assert [answer.gist for answer in answers] == ["3 failed offline", "3 failed offline"]
     assert [answer.value["reasons"][0]["message"] for answer in answers] == [message, message]
     assert sorted(path.name for path in out.parent.iterdir()) == ["files", "home", "user", "work"]
@@ -306,7 +306,7 @@ def test_a_damaged_wheel_of_the_state_is_taken_from_its_folder_or_named(tmp_path
     shutil.rmtree(out)
     (wheels / "demo_colors-1.0-py3-none-any.whl").write_bytes(b"damaged as well")
     answer = home.ask("pm", "bundle", "--output", out)
-    message = "nothing on this machine is the wheel that was locked any more: `demo_colors-1.0-py3-none-any.whl`"
+    message = "the locked wheels are no longer on this machine: `demo_colors-1.0-py3-none-any.whl`"
     assert (answer.gist, answer.value["reasons"][0]["message"]) == ("3 failed hash-mismatch", message)
     assert not out.exists()
 
@@ -328,15 +328,15 @@ def test_a_folder_in_use_is_never_overwritten(full: Home, out: Path) -> None:
     more = "is not empty, and what is in it is more or other than an earlier bundle"
     inside = full.generation / "bundle"
     for words, said in (
-        ([inside], f"`{inside}` lies in `{full.state}`, where the manager keeps its own things"),
-        ([full.state, "--force"], f"`{full.state}` lies in `{full.state}`, where the manager keeps its own things"),
+        ([inside], f"`{inside}` is inside of `{full.state}`, which belongs to the manager"),
+        ([full.state, "--force"], f"`{full.state}` is inside of `{full.state}`, which belongs to the manager"),
         ([out], f"`{out}` is an earlier bundle; `--force` replaces it"),
         ([file, "--force"], f"`{file}` is not a folder"),
         ([used, "--force"], f"`{used}` {more}"),
         ([shared, "--force"], f"`{shared}` {more}"),
         (
             ["/proc", "--force"],
-            "`/proc` is where a disk is mounted; name a folder in it, which is put there as a whole",
+            "`/proc` is a mount point; name a folder inside of it",
         ),
     ):
         answer = full.ask("pm", "bundle", "--output", *words)
@@ -574,7 +574,7 @@ def test_a_home_that_takes_packages_from_elsewhere_is_left_alone(
     full.ask("pm", "bundle", "--output", out)
     elsewhere.config.write_text(settings)
     answer = elsewhere.ask("pm", "init", "--bundle", out)
-    message = f"`{key}` says that packages come from elsewhere, and a bundle would be all that there is"
+    message = f"`{key}` is set, and a bundle would be the only source of packages"
     assert (answer.gist, answer.value["reasons"][0]["message"]) == ("3 failed config-unreadable", message)
     assert elsewhere.config.read_text() == settings
 

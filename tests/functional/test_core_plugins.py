@@ -116,16 +116,17 @@ def refusal(home: Home, key: str, generation: int) -> dict[str, str]:
     return {
         "key": key,
         "path": str(home.path / "plugins" / key),
-        "message": f"it is not part of generation {generation} as it is now",
-        "step": f"`hermes plugins enable {key}` admits it",
+        "message": f"in its present form it is not part of generation {generation}",
+        "step": f"`hermes plugins enable {key}` checks and enables it",
         "code": "not-admitted",
     }
 
 
 def core_line(key: str, generation: int) -> str:
     return (
-        f"plugin_not_admitted: `{key}` is enabled and not imported: it is not part of generation {generation} as it is "
-        f"now; `hermes plugins enable {key}` admits it\n"
+        f"plugin_not_admitted: `{key}` is enabled and not imported: "
+        f"in its present form it is not part of generation {generation}; "
+        f"`hermes plugins enable {key}` checks and enables it\n"
     )
 
 
@@ -153,7 +154,7 @@ def test_one_that_was_enabled_by_hand_is_not_imported_and_the_others_are(ready: 
         run_line(ready, 1, "`birch`", "birch") + core_line("birch", 1),
         {
             "loaded": ["ash"],
-            "errors": {"birch": "not-admitted: it is not part of generation 1 as it is now"},
+            "errors": {"birch": "not-admitted: in its present form it is not part of generation 1"},
             "skipped": [refusal(ready, "birch", 1)],
             "said": ["ash greets you"],
         },
@@ -189,7 +190,7 @@ def test_one_that_declares_something_else_since_is_not_imported(ready: Home) -> 
             json.dumps(
                 {
                     "loaded": [],
-                    "errors": {"ash": "not-admitted: it is not part of generation 1 as it is now"},
+                    "errors": {"ash": "not-admitted: in its present form it is not part of generation 1"},
                     "skipped": [refusal(ready, "ash", 1)],
                     "said": [],
                 }
@@ -488,7 +489,7 @@ def test_a_home_that_nobody_manages_is_used_as_it_is(shared: Home, tmp_path: Pat
 def test_where_it_is_not_known_what_was_admitted_nothing_is_imported(shared: Home, handed: str) -> None:
     stderr, shown = plain(shared, HERMES_PM_GENERATION="1", HERMES_PM_ADMITTED=handed)
     told = (
-        "plugin_not_admitted: `ash` is enabled and not imported: what was admitted is not known; "
+        "plugin_not_admitted: `ash` is enabled and not imported: `hermes run` did not say what was admitted; "
         "`hermes plugins check` says why\n"
     )
     assert (stderr, shown["loaded"]) == (told, [])

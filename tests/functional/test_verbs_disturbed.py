@@ -196,7 +196,7 @@ def test_a_managed_environment_is_changed_by_nobody_and_checked_all_the_same(hom
     ]
     assert [answer.gist for answer in answers] == ["1 refused managed-environment"] * 5
     assert answers[0].value["reasons"][0]["hint"] == (
-        "declare the plugin where the environment is declared; `hermes plugins check` still answers here"
+        "declare the plugin where the environment is declared; `hermes plugins check` works here"
     )
     assert home.snapshot(UNTOUCHED_BY_REFUSALS) == before
     assert home.ask("plugins", "check", "birch", HERMES_MANAGED="nixos").gist == "0 admitted"

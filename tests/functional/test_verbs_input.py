@@ -71,7 +71,7 @@ def test_a_word_that_may_mean_two_plugins_is_answered_with_both(home: Home) -> N
     answer = home.ask("plugins", "enable", "hammer")
     assert (answer.gist, answer.value["reasons"][0]["message"]) == (
         "2 failed unknown-plugin",
-        "`hammer` may mean `tools/hammer`, `toys/hammer`",
+        "`hammer` is the name of several plugins: `tools/hammer`, `toys/hammer`",
     )
     assert home.ask("plugins", "enable", "tools/hammer").gist == "0 admitted"
 

@@ -105,5 +105,5 @@ def test_what_only_a_build_showed_cannot_be_repeated_and_this_is_said(rival: Hom
     again = replayed(path)
     assert (again.gist, again.value["reasons"][0]["message"]) == (
         "3 failed invalid-evidence",
-        f"the refusal of `{refused.value['id']}` rests on files that only the build showed, and no facts hold those",
+        f"the refusal of `{refused.value['id']}` rests on files that only the build showed, not on facts",
     )

@@ -48,7 +48,7 @@ def test_a_core_that_is_too_old_is_told_with_the_line_that_says_so(home: Home) -
     reason = answer.value["reasons"][0]
     assert answer.gist == "1 refused core-version"
     assert (reason["declared_at"]["file"], reason["declared_at"]["line"] > 0) == ("plugin.yaml", True)
-    assert "hermes-embedded-core 0.1.0, which answers as 0.19.0" in reason["message"]
+    assert "hermes-embedded-core 0.1.0, which counts as 0.19.0" in reason["message"]
 
 
 def test_a_terminal_without_the_letters_shows_their_escapes(home: Home) -> None:

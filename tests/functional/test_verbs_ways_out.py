@@ -118,8 +118,8 @@ def test_the_text_tells_all_that_has_to_be_done_and_one_command(home: Home) -> N
     ) in said.stdout
     assert (
         "  3. all of this together (confirmed by a dry run)\n"
-        "     a. go on without `ash`\n"
-        "     b. go on without `elm`\n"
+        "     a. disable `ash`\n"
+        "     b. disable `elm`\n"
         f"     hermes plugins disable ash && hermes plugins disable elm && hermes plugins check {birch}\n"
         "     demo-socket 2.4 → 3.0\n"
         "     flintspark 6.4 → 7.0\n"
@@ -139,7 +139,7 @@ def test_a_package_with_wheels_for_other_machines_only_is_built_from_its_source_
             "1 refused no-wheel",
             "allow-build",
             False,
-            "its requirements are only known after the build",
+            "you trust its authors; its requirements are known only after the build",
         )
         assert refused.value["reasons"][0]["available"] == [
             {

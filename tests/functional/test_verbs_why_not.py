@@ -45,15 +45,16 @@ def test_the_receipt_is_about_a_question_and_names_only_plugins_that_there_are(s
     assert (value["operation"], value["plugin"], value["sequence"]) == ("why", None, None)
     assert [plugin["key"] for plugin in value["plugins"]] == ["ash"]
     assert value["summary"] == (
-        "`demo-socket>=3` cannot be had: no version of `demo-socket` suits it and everything else that is switched on"
+        "`demo-socket>=3` cannot be installed here: "
+        "no version of `demo-socket` satisfies it and everything else that is enabled"
     )
 
 
 @pytest.mark.parametrize(
     ("wanted", "gist", "summary"),
     [
-        ("demo-socket", "0 unchanged", "`demo-socket` is there already, nothing was to do"),
-        ("demo-colors", "0 admitted", "`demo-colors` can be had"),
+        ("demo-socket", "0 unchanged", "`demo-socket` is already installed"),
+        ("demo-colors", "0 admitted", "`demo-colors` can be installed here"),
         ("demo-socket<2", "1 refused no-matching-version", ""),
         ("no-such-package", "1 refused not-found-on-index", ""),
         ("hermes-agent>=99", "1 refused core-version", ""),

@@ -60,7 +60,7 @@ def test_an_edit_in_place_is_told_of_every_generation_that_shares_the_file(home:
     back = home.ask("pm", "rollback", "1")
     assert (back.gist, back.value["reasons"][0]["message"]) == (
         "1 drift drift",
-        f"generation 1 is not what it was: {said}",
+        f"generation 1 is damaged: {said}",
     )
     assert home.ask("pm", "repair").gist == "0 repaired"
     after = home.ask("pm", "verify")

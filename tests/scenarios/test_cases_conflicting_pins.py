@@ -16,7 +16,7 @@ def test_a_pin_on_an_older_host_is_a_gate_and_the_host_stays(tmp_path: Path) -> 
     answer = home.install(home.plugin("denoise", "hermes-agent==0.17.0"))
     assert (answer.gist, answer.value["reasons"][0]["message"]) == (
         "1 refused core-version",
-        "`denoise` needs the core `==0.17.0`, it is hermes-agent 0.19.0",
+        "`denoise` requires the core `==0.17.0`, the core is hermes-agent 0.19.0",
     )
     assert (steps(answer.value), home.pointer) == (["retry denoise ?"], None)
 

@@ -45,7 +45,7 @@ def test_a_generation_of_which_something_is_gone_is_not_gone_back_to_by_half(sto
     answer = stocked.ask("pm", "rollback")
     assert (answer.gist, answer.value["reasons"][0]["message"]) == (
         "1 drift drift",
-        "the files that `ash` had then are not kept any more",
+        "the files that `ash` had then are no longer kept",
     )
     assert stocked.snapshot(["pm/receipts", "pm/locks", "pm/cache"]) == before
 
@@ -185,7 +185,7 @@ def test_a_plugin_that_will_fail_at_its_import_is_named_with_file_and_line_befor
     told = [(each["code"], each["owner"], each["message"]) for each in answer.value["warnings"]]
     assert (answer.gist, told) == (
         "0 admitted",
-        [("undeclared-import", "birch", "no requirement of core or plugin brings `nowhere_at_all`")],
+        [("undeclared-import", "birch", "no requirement of core or plugin provides `nowhere_at_all`")],
     )
     assert (answer.value["warnings"][0]["declared_at"]["line"], marks.exists()) == (2, False)
     assert stocked.say("run", "--safe", "--", "python", "-c", "print('up')").stdout == "up\n"

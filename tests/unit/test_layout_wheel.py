@@ -155,5 +155,5 @@ def test_the_installed_core_refuses_what_it_cannot_do(core_wheel: Path, tmp_path
     assert (done.returncode, done.stdout, done.stderr) == (
         2,
         "",
-        "usage: hermes [-h] [-V]\nhermes: error: say what to do; this core answers `--version`\n",
+        "usage: hermes [-h] [-V]\nhermes: error: this core has no commands; it answers `--version`\n",
     )

@@ -215,7 +215,7 @@ def test_a_build_is_a_suggestion_because_what_it_needs_is_only_known_afterwards(
         "allow-build",
         False,
         (),
-        "its requirements are only known after the build",
+        "you trust its authors; its requirements are known only after the build",
     )
 
 

@@ -288,7 +288,7 @@ def test_somebody_who_waits_too_long_is_told(tmp_path: Path) -> None:
         thread.start()
         thread.join()
     assert [(error.code, error.message) for error in refusals] == [
-        ("busy", "another program has held `config.yaml` for 0.05 seconds")
+        ("busy", "another program has locked `config.yaml` for 0.05 seconds")
     ]
 
 

@@ -284,7 +284,7 @@ def test_all_wrong_settings_are_told_at_once_and_no_credential_with_them(tmp_pat
 def test_a_setting_that_is_none_is_told(tmp_path: Path) -> None:
     selection = selected(tmp_path, "pm:\n  keep_generation: 5\n")
     assert [(note.code, note.message, note.line) for note in selection.notes] == [
-        ("settings-ignored", "`pm.keep_generation` is no setting of the manager and is not read", 2)
+        ("settings-ignored", "`pm.keep_generation` is not a setting of the manager, and is ignored", 2)
     ]
 
 

@@ -51,7 +51,7 @@ _ALONE = {
     ),
     "missing-register": Problem(
         "register-missing",
-        "nothing here is called `register`: no host can start the plugin",
+        "there is no `register` here: no host can start the plugin",
         "__init__.py",
         1,
         hint="add a function `register(ctx)`",
@@ -98,7 +98,7 @@ _ALONE = {
     ),
     "home-at-import": Problem(
         "profile-read-at-import",
-        "the home (`get_hermes_home()`) is read when the module is imported: one profile's answer then counts for all",
+        "the home (`get_hermes_home()`) is read when the module is imported: one profile's value is then used for all",
         "__init__.py",
         5,
         hint="ask for it where it is used, or in `initialize`",
@@ -438,14 +438,14 @@ def test_an_import_that_nobody_brings_is_a_warning_and_a_guarded_one_information
     expected = (
         Problem(
             "undeclared-import",
-            "no requirement of core or plugin brings `demo_colors`",
+            "no requirement of core or plugin provides `demo_colors`",
             "__init__.py",
             5,
             hint="list the package that has it among the requirements",
         ),
         Problem(
             "import-optional",
-            "`demo_transport` is used if it is there; no requirement of core or plugin brings it",
+            "`demo_transport` is imported if it is there; no requirement of core or plugin provides it",
             "__init__.py",
             10,
         ),
@@ -456,13 +456,13 @@ def test_an_import_that_nobody_brings_is_a_warning_and_a_guarded_one_information
 def test_where_contents_are_not_known_nothing_is_claimed() -> None:
     provided = Provided(frozenset({"demo_transport"}), ("one", "two", "three", "four"))
     assert imports(PLUGINS / "undeclared-import", provided) == [
-        ("import-not-judged", "it is not known whether `one`, `two`, `three` and 1 more bring `demo_colors`")
+        ("import-not-judged", "it is not known whether `one`, `two`, `three` and 1 more provide `demo_colors`")
     ]
 
 
 def test_a_module_of_the_host_that_the_core_lacks_is_named_as_that() -> None:
     assert imports(PLUGINS / "host-module", Provided(frozenset())) == [
-        ("core-module-missing", "the core that was judged has no module `acp_adapter`; `hermes-agent` has")
+        ("core-module-missing", "this core has no module `acp_adapter`; `hermes-agent` has")
     ]
 
 

@@ -193,7 +193,10 @@ def test_a_link_that_leads_out_refuses_the_whole_archive(tmp_path: Path, target:
             ],
         )
     code, message = refusal(archive)
-    assert (code, message.startswith("the entry `link` is a link that leads out, to `")) == ("unsafe-archive", True)
+    assert (code, message.startswith("the entry `link` is a link that leads out of the archive, to `")) == (
+        "unsafe-archive",
+        True,
+    )
 
 
 def test_nothing_is_unpacked_through_a_link(tmp_path: Path) -> None:
@@ -205,7 +208,7 @@ def test_nothing_is_unpacked_through_a_link(tmp_path: Path) -> None:
 def test_a_link_may_not_leave_what_is_left_when_the_top_folder_goes(tmp_path: Path) -> None:
     entries = [("top/plugin.yaml", b"", 0), ("top/link", b"../top/plugin.yaml", LINK)]
     assert refusal(zipped(tmp_path / "a.zip", entries))[1] == (
-        "the entry `top/link` is a link that leads out, to `../top/plugin.yaml`"
+        "the entry `top/link` is a link that leads out of the archive, to `../top/plugin.yaml`"
     )
 
 
@@ -214,19 +217,19 @@ def test_a_hard_link_must_mean_an_earlier_file_of_the_archive(tmp_path: Path, ta
     entries = [member("plugin.yaml"), member("copy", type=tarfile.LNKTYPE, linkname=target), member("later")]
     assert refusal(tarred(tmp_path / "a.tar", entries)) == (
         "unsafe-archive",
-        f"the entry `copy` is a link to `{target}`, which is no earlier file of the archive",
+        f"the entry `copy` is a link to `{target}`, which is not an earlier file of the archive",
     )
 
 
 @pytest.mark.parametrize("kind", [tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE])
 def test_devices_and_pipes_refuse_the_whole_archive(tmp_path: Path, kind: bytes) -> None:
     archive = tarred(tmp_path / "a.tar", [member("plugin.yaml"), member("dev", type=kind)])
-    assert refusal(archive)[1] == "the entry `dev` is a device or special file, which has no place in a plugin"
+    assert refusal(archive)[1] == "the entry `dev` is a device or special file, which a plugin must not contain"
 
 
 def test_a_pipe_in_a_zip_refuses_the_whole_archive(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "a.zip", [("plugin.yaml", b"", 0), ("pipe", b"", stat.S_IFIFO | 0o644)])
-    assert refusal(archive)[1] == "the entry `pipe` is a special file, which has no place in a plugin"
+    assert refusal(archive)[1] == "the entry `pipe` is a special file, which a plugin must not contain"
 
 
 @pytest.mark.parametrize(
@@ -264,7 +267,7 @@ def test_many_copies_by_hard_links_count_as_what_they_become(tmp_path: Path) -> 
 def test_an_archive_with_too_many_entries_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MOST_FILES", 3)
     archive = zipped(tmp_path / "a.zip", [(f"f{n}", b"", 0) for n in range(5)])
-    assert refusal(archive)[1] == "the entry `f3` is one too many: an archive may have 3"
+    assert refusal(archive)[1] == "the entry `f3` is one too many: an archive may have 3 entries"
 
 
 def test_a_zip_whose_entry_is_larger_than_it_says_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
@@ -298,7 +301,7 @@ def test_a_sparse_file_is_refused(tmp_path: Path) -> None:
     entry.type = tarfile.GNUTYPE_SPARSE
     archive = tmp_path / "a.tar"
     archive.write_bytes(entry.tobuf(tarfile.GNU_FORMAT) + bytes(1024))
-    assert refusal(archive)[1] == "the entry `sparse` is a device or special file, which has no place in a plugin"
+    assert refusal(archive)[1] == "the entry `sparse` is a device or special file, which a plugin must not contain"
 
 
 def _cut(content: bytes) -> bytes:

@@ -169,7 +169,7 @@ def test_columns_are_left_out_where_escapes_would_make_them_wrong(tmp_path: Path
 def test_an_unreadable_bound_on_python_is_refused_with_the_corrected_form(tmp_path: Path) -> None:
     """Case invalid-specifier-07: strict for plugins."""
     problem = fault(
-        "`>=3.6.*` is no set of version bounds",
+        "`>=3.6.*` is not a set of version bounds",
         2,
         1,
         "project.requires-python",
@@ -219,7 +219,7 @@ def test_the_project_gives_what_the_manifest_leaves_out(tmp_path: Path) -> None:
 def test_requirements_that_only_a_build_would_tell_are_refused() -> None:
     problem = Problem(
         "dynamic-dependencies",
-        "the requirements are `dynamic`: known only after a build, and nothing of a plugin is run to read it",
+        "the requirements are `dynamic`: known only after a build, which would run the plugin's code",
         "pyproject.toml",
         8,
         1,

@@ -141,7 +141,7 @@ def test_a_pipe_is_refused(plugin: Path, tmp_path: Path) -> None:
         copy_plugin(plugin, tmp_path / "copy")
     assert (caught.value.code, caught.value.message, (tmp_path / "copy").exists()) == (
         "unsafe-archive",
-        "`pipe` is a device, pipe or socket, which has no place in a plugin",
+        "`pipe` is a device, pipe or socket, which a plugin must not contain",
         False,
     )
 

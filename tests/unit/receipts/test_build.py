@@ -100,7 +100,7 @@ def test_a_refusal_becomes_this_receipt() -> None:
         exit_status=1,
         summary=(
             "`Chat` was not installed: it needs a version of `websockets` that Hermes itself does not allow; "
-            "Hermes goes on as before"
+            "nothing was changed"
         ),
         started_at="2026-01-31T10:15:30.123Z",
         finished_at="2026-01-31T10:15:31.623Z",
@@ -150,7 +150,7 @@ def test_a_refusal_becomes_this_receipt() -> None:
                 "ws-chat",
                 "",
                 "hermes plugins install ./ws-chat",
-                "try the same again",
+                "try again",
                 confirmed=False,
                 when=CODES["core-conflict"].when,
             ),
@@ -216,7 +216,7 @@ def test_a_refusal_always_ends_with_a_step_that_says_what_has_to_change() -> Non
     assert [(step.action, step.confirmed, step.when) for step in bare.steps] == [
         ("retry", False, f"{CODES['conflict'].when}; {CODES['no-wheel'].when}")
     ]
-    kept = built(Refused((Reason("conflict", "x"),), (Step("re-enable", "ws-chat", "switch it on", when="it fits"),)))
+    kept = built(Refused((Reason("conflict", "x"),), (Step("re-enable", "ws-chat", "enable it", when="it fits"),)))
     assert [step.action for step in kept.steps] == ["re-enable"]
     assert [step.action for step in built(Done("drift")).steps] == ["repair"]
     assert built(Done("unchanged")).steps == ()
@@ -261,42 +261,42 @@ def test_a_note_of_a_declaration_becomes_a_warning_with_its_place() -> None:
             {"dry_run": True},
             Refused((Reason("conflict", "", "a"), Reason("no-wheel", ""))),
             (
-                "`Chat` cannot be installed: no version of `a` suits it and everything else that is switched on "
+                "`Chat` cannot be installed: no version of `a` satisfies it and everything else that is enabled "
                 "(1 more reason below); this was a dry run, nothing was changed"
             ),
         ),
         (
             {"name": "check", "dry_run": True},
             Refused((Reason("conflict", "", "a", demands=demands_of("ws-chat")),)),
-            "`Chat` does not fit: no version of `a` suits all that it needs by itself",
+            "`Chat` does not fit: no version of `a` satisfies all its requirements",
         ),
         (
             {"name": "check", "dry_run": True, "plugin": None, "argument": ""},
             Refused((Reason("conflict", "", "a", demands=demands_of("loud")),)),
-            "Hermes does not fit: no version of `a` suits all that `loud` needs by itself",
+            "Hermes does not fit: no version of `a` satisfies all requirements of `loud`",
         ),
         (
             {"name": "init", "plugin": None, "argument": ""},
             Refused((Reason("core-conflict", ""),)),
             (
                 "Hermes was not set up: a plugin needs a version of a package that Hermes itself does not allow; "
-                "Hermes goes on as before"
+                "nothing was changed"
             ),
         ),
         (
             {"name": "check", "dry_run": True},
             PmError("offline", ""),
             (
-                "`Chat` could not be checked: something that is needed was not downloaded before, "
-                "and the network was not to be used"
+                "`Chat` could not be checked: a file that is needed was not downloaded before, "
+                "and the network must not be used"
             ),
         ),
         (
             {"plugin": None},
             PmError("unsafe-archive", ""),
-            "`./ws-chat` was not installed: the archive tries to write where it must not; Hermes goes on as before",
+            "`./ws-chat` was not installed: it contains a file that is not safe to install; nothing was changed",
         ),
-        ({"name": "enable"}, Done("unchanged"), "`Chat` is switched on already, nothing was to do"),
+        ({"name": "enable"}, Done("unchanged"), "`Chat` is already enabled"),
         (
             {
                 "name": "rollback",
@@ -305,16 +305,67 @@ def test_a_note_of_a_declaration_becomes_a_warning_with_its_place() -> None:
                 "generation": rows.Transition(FOUR, THREE, restart_required=True),
             },
             Done("rolled-back"),
-            "Hermes went back to generation 3; a Hermes that runs must be restarted",
+            "Hermes is rolled back to generation 3; restart Hermes to use this",
+        ),
+        (
+            {"name": "remove", "generation": rows.Transition(4, 5, restart_required=True)},
+            Done("removed"),
+            "`Chat` is removed; restart Hermes to apply this",
+        ),
+        (
+            {"name": "check", "dry_run": True, "plugin": None, "argument": ""},
+            Refused((Reason("conflict", "", "a", demands=(*demands_of("loud"), *demands_of("ws-chat"))),)),
+            "Hermes does not fit: no version of `a` satisfies everything that is enabled",
+        ),
+        (
+            {"name": "init", "plugin": None, "argument": ""},
+            PmError("no-matching-version", "", key="pm.core"),
+            "Hermes was not set up: no version of the core matches what `pm.core` requires; nothing was changed",
+        ),
+        (
+            {"left": "disabled"},
+            Refused((Reason("self-dependency", ""),)),
+            "`Chat` was not enabled: it requires itself; it is installed, and stays disabled",
+        ),
+        (
+            {"left": "unfinished"},
+            PmError("interrupted", ""),
+            (
+                "`Chat` was not installed: it was stopped before it was finished; "
+                "the next command that changes something undoes what was begun"
+            ),
+        ),
+        ({"name": "verify"}, Done("verified"), "everything that is installed is as it was recorded"),
+        ({"name": "verify"}, Done("drift"), "what is installed differs from what was recorded"),
+        ({"name": "repair"}, Done("unchanged"), "nothing to repair"),
+        (
+            {"name": "rollback", "generation": rows.Transition(3, 3)},
+            Done("unchanged"),
+            "generation 3 is already selected",
+        ),
+        ({"name": "gc"}, Done("collected", freed="16.7 MB"), "freed 16.7 MB"),
+        (
+            {"name": "gc", "dry_run": True},
+            Done("collected", freed="16.7 MB"),
+            "would free 16.7 MB; this was a dry run, nothing was changed",
+        ),
+        ({"name": "gc"}, Done("collected"), "nothing to delete"),
+        ({"name": "gc"}, PmError("busy", ""), "nothing was deleted: another operation is still running"),
+        (
+            {"name": "gc", "left": "rest"},
+            PmError("no-space", ""),
+            "not everything was deleted: the disk is full",
         ),
         (
             {"name": "never-heard-of"},
             PmError("new-code", ""),
-            "`Chat` was not done: something went wrong; Hermes goes on as before",
+            "`Chat` was not done: something went wrong; nothing was changed",
         ),
     ],
 )
-def test_one_sentence_tells_it_to_everybody(operation: dict[str, object], result: PmError, summary: str) -> None:
+def test_one_sentence_tells_it_without_words_of_programmers(
+    operation: dict[str, object], result: PmError, summary: str
+) -> None:
     assert built(result, INSTALL._replace(**operation)).summary == summary  # type: ignore[arg-type]  # rows of a table
 
 

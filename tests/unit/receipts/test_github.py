@@ -29,7 +29,7 @@ def test_a_conflict_is_shown_at_the_plugins_own_requirement() -> None:
     assert lines(example("core-conflict")) == [
         (
             "::error file=ws-chat/pyproject.toml,line=7,title=core-conflict::"
-            "the core pins `websockets` at a version that the plugin does not accept%0A"
+            "no version of `websockets` satisfies `ws-chat` and the core together%0A"
             "core hermes-agent: websockets==15.0.1"
         )
     ]

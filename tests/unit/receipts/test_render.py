@@ -25,7 +25,7 @@ from pm.receipts.render import render, text_for
 NOW = datetime(2026, 1, 31, 10, 15, 30, tzinfo=UTC)
 
 CORE_CONFLICT_140 = """\
-✗ `ws-chat` was not installed: it needs a version of `websockets` that Hermes itself does not allow; Hermes goes on as before
+✗ `ws-chat` was not installed: it needs a version of `websockets` that Hermes itself does not allow; nothing was changed
 
 Plugin
   ws-chat 1.2.0
@@ -34,9 +34,9 @@ Plugin
     profile default
 
 Why
-  core-conflict: the core pins `websockets` at a version that the plugin does not accept
-    who asks           for what            written in            through
-    ────────────────────────────────────────────────────────────────────
+  core-conflict: no version of `websockets` satisfies `ws-chat` and the core together
+    required by        requirement         declared in           via
+    ────────────────────────────────────────────────────────────────
     core hermes-agent  websockets==15.0.1  METADATA
                                            Requires-Dist
     plugin ws-chat     websockets>=16      pyproject.toml:7
@@ -44,8 +44,7 @@ Why
     versions of websockets:
       15.0.1: excluded by `websockets>=16` of plugin ws-chat
       16.0, 17.0: excluded by `websockets==15.0.1` of core hermes-agent
-    proof: this is the smallest set that cannot be; it was decided again by itself (search: impossible, complete: impossible)
-    what helps: take one of the steps, or ask the plugin's author to accept the core's version
+    proof: these requirements cannot all hold; without any one of them the rest can (checked twice)
 
 What now
   1. update the core to `hermes-agent==0.20.0` (confirmed by a dry run)
@@ -54,18 +53,17 @@ What now
      websockets 15.0.1 → 16.0
   2. write `websockets>=15` instead of `websockets>=16` in pyproject.toml:7 (confirmed by a dry run)
      hermes plugins check ./ws-chat --patch ws-chat.patch
-  3. try the same again (suggestion)
-     once the plugin accepts `websockets` 15.0.1:
+  3. try again once the plugin accepts `websockets` 15.0.1
      hermes plugins install ./ws-chat --enable
 
 Generation
   3, as before
 
 hermes-agent==0.19.0 · cpython-3.11.7-linux-x86_64 · install 0a1b2c3d4e · 2026-01-31T10:15:30.123Z
-"""  # noqa: E501 - a snapshot of 140 columns
+"""
 CORE_CONFLICT_80 = """\
 ✗ `ws-chat` was not installed: it needs a version of `websockets` that Hermes
-itself does not allow; Hermes goes on as before
+itself does not allow; nothing was changed
 
 Plugin
   ws-chat 1.2.0
@@ -74,10 +72,10 @@ Plugin
     profile default
 
 Why
-  core-conflict: the core pins `websockets` at a version that the plugin does
-  not accept
-    who asks           for what            written in            through
-    ────────────────────────────────────────────────────────────────────
+  core-conflict: no version of `websockets` satisfies `ws-chat` and the core
+  together
+    required by        requirement         declared in           via
+    ────────────────────────────────────────────────────────────────
     core hermes-agent  websockets==15.0.1  METADATA
                                            Requires-Dist
     plugin ws-chat     websockets>=16      pyproject.toml:7
@@ -85,10 +83,8 @@ Why
     versions of websockets:
       15.0.1: excluded by `websockets>=16` of plugin ws-chat
       16.0, 17.0: excluded by `websockets==15.0.1` of core hermes-agent
-    proof: this is the smallest set that cannot be; it was decided again by
-    itself (search: impossible, complete: impossible)
-    what helps: take one of the steps, or ask the plugin's author to accept the
-    core's version
+    proof: these requirements cannot all hold; without any one of them the rest
+    can (checked twice)
 
 What now
   1. update the core to `hermes-agent==0.20.0` (confirmed by a dry run)
@@ -98,8 +94,7 @@ What now
   2. write `websockets>=15` instead of `websockets>=16` in pyproject.toml:7
   (confirmed by a dry run)
      hermes plugins check ./ws-chat --patch ws-chat.patch
-  3. try the same again (suggestion)
-     once the plugin accepts `websockets` 15.0.1:
+  3. try again once the plugin accepts `websockets` 15.0.1
      hermes plugins install ./ws-chat --enable
 
 Generation
@@ -192,13 +187,71 @@ def test_several_changes_are_one_way_out_with_one_command() -> None:
     )
     text = render(build(operation, Refused((Reason("conflict", "it is so"),), (step,)), finished_at=NOW))
     assert text.partition("What now\n")[2].partition("  2. ")[0] == (
-        "  1. all of this together (confirmed by a dry run)\n"
+        "  1. all of these changes together (confirmed by a dry run)\n"
         "     a. write `httpx<1` instead of `httpx<0.28` in plugin.yaml:4\n"
         "     b. allow pre-releases of `acme`\n"
         "     hermes plugins check ws-chat --patch ws-chat.patch --allow-prerelease acme"
         " && hermes plugins enable ws-chat --allow-prerelease acme\n"
         "     + acme 2rc1\n"
     )
+
+
+def reasons_and_steps(receipt: Receipt) -> str:
+    """Return what is said between the plugin and the generation."""
+    return render(receipt, width=100).partition("\nWhy\n")[2].partition("\nGeneration\n")[0]
+
+
+def test_what_helps_in_general_is_said_where_nothing_says_more() -> None:
+    assert reasons_and_steps(example("self-dependency")) == (
+        "  self-dependency: `ws-chat` requires itself\n"
+        "    in pyproject.toml:7:5, project.dependencies[1]\n"
+        "    help: remove the requirement\n"
+        "\n"
+        "What now\n"
+        "  1. then try again\n"
+        "     hermes plugins install ./ws-chat --enable\n"
+    )
+
+
+def test_a_hint_takes_the_place_of_what_helps_in_general() -> None:
+    assert reasons_and_steps(example("invalid-declaration")) == (
+        "  invalid-declaration: a comma is missing after `>=1.0`\n"
+        "    in pyproject.toml:8:18, project.dependencies[1]\n"
+        "    hint: write `requests>=1.0,<3`\n"
+        "\n"
+        "What now\n"
+        "  1. try again once the files are corrected\n"
+        "     hermes plugins install ./ws-chat --enable\n"
+    )
+
+
+def test_a_step_takes_the_place_of_what_helps_in_general() -> None:
+    assert reasons_and_steps(example("core-version")) == (
+        "  core-version: `ws-chat` requires the core `>=0.20`, the core is hermes-agent 0.19.0\n"
+        "    in plugin.yaml:4:18, requires_hermes\n"
+        "\n"
+        "What now\n"
+        "  1. update the core to `hermes-agent==0.20.0` (confirmed by a dry run)\n"
+        "     hermes pm init --core hermes-agent==0.20.0 && hermes plugins install ./ws-chat --enable\n"
+        "  2. try again once the plugin supports this core, or another core is selected\n"
+        "     hermes plugins install ./ws-chat --enable\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("minimal", "verified", "demands", "said"),
+    [
+        (True, True, (demand(0, 0), demand(1, 0)), "these requirements cannot all hold; without any one of them the rest can (checked twice)"),
+        (False, True, (demand(0, 0), demand(1, 0)), "these requirements cannot all hold; some of them may not be part of the conflict (checked twice)"),
+        (True, False, (demand(0, 0),), "this requirement alone cannot be met (checked once)"),
+        (True, True, (demand(0, 1), demand(0, 2)), "this requirement alone cannot be met (checked twice)"),
+    ],
+)  # fmt: skip
+def test_a_proof_says_how_sure_it_is(*, minimal: bool, verified: bool, demands: tuple[Demand, ...], said: str) -> None:
+    proof = Proof(minimal=minimal, verified=verified, search="impossible", complete="impossible")
+    refused = Refused((Reason("conflict", "no version fits", "link", demands, proof=proof),))
+    text = render(build(Operation("check", "0a", NOW, ("hermes",)), refused, finished_at=NOW), width=200)
+    assert [line.strip() for line in text.splitlines() if "proof" in line] == [f"proof: {said}"]
 
 
 def test_an_admission_of_everything_names_every_package_once() -> None:
@@ -226,12 +279,12 @@ LABELS = frozenset(
     for phrase in (
         "✗ ✓ ! ? ·",
         "Plugin from at requirements in profile",
-        "Why hint who asks for what written through versions of would stand in the way too what helps",
-        "proof this is the smallest set that cannot be a part may enough it was decided again by itself",
-        "not search complete",
-        "What now confirmed a dry run suggestion once",
-        "Changes added removed another file Generation as before restart required",
-        "Security fixed asked audited Allowed Hidden copies hidden Warnings",
+        "Why hint help required by requirement declared in via versions of you would also run into",
+        "proof this requirement alone cannot be met these requirements cannot all hold without any one them",
+        "the rest can some of them may not be part the conflict checked once twice",
+        "What now confirmed a dry run suggestion once then all these changes together",
+        "Changes added removed another build Generation as before restart required",
+        "Security fixed not audited Allowed Hidden copies hidden Warnings",
     )
     for word in phrase.split()
 )

@@ -134,7 +134,7 @@ def test_every_demand_and_every_link_of_its_chain_is_there_whole(*, width: int, 
 def test_what_stands_outside_of_the_table_is_there_whole(*, width: int, colour: bool) -> None:
     receipt = large_refusal()
     text = squeezed(plain(render(receipt, width=width, colour=colour)))
-    told = [receipt.summary, receipt.reasons[0].message, receipt.reasons[0].what_now]
+    told = [receipt.summary, receipt.reasons[0].message]
     told += [f"{row.versions}: {row.reason}" for row in receipt.reasons[0].available]
     told += [text for step in receipt.steps for text in (step.when, *step.effect)]
     told += [change.explanation for step in receipt.steps for change in step.parts or (step,)]
