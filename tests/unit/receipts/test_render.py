@@ -241,12 +241,22 @@ def test_a_step_takes_the_place_of_what_helps_in_general() -> None:
 @pytest.mark.parametrize(
     ("minimal", "verified", "demands", "said"),
     [
-        (True, True, (demand(0, 0), demand(1, 0)), "these requirements cannot all hold; without any one of them the rest can (checked twice)"),
-        (False, True, (demand(0, 0), demand(1, 0)), "these requirements cannot all hold; some of them may not be part of the conflict (checked twice)"),
+        (
+            True,
+            True,
+            (demand(0, 0), demand(1, 0)),
+            "these requirements cannot all hold; without any one of them the rest can (checked twice)",
+        ),
+        (
+            False,
+            True,
+            (demand(0, 0), demand(1, 0)),
+            "these requirements cannot all hold; some of them may not be part of the conflict (checked twice)",
+        ),
         (True, False, (demand(0, 0),), "this requirement alone cannot be met (checked once)"),
         (True, True, (demand(0, 1), demand(0, 2)), "this requirement alone cannot be met (checked twice)"),
     ],
-)  # fmt: skip
+)
 def test_a_proof_says_how_sure_it_is(*, minimal: bool, verified: bool, demands: tuple[Demand, ...], said: str) -> None:
     proof = Proof(minimal=minimal, verified=verified, search="impossible", complete="impossible")
     refused = Refused((Reason("conflict", "no version fits", "link", demands, proof=proof),))
