@@ -69,7 +69,7 @@ def _handed_over(home: Path, generation: str, handed: str) -> Admission:
     if not handed:
         return Admission(frozenset(), "`hermes run` did not say what was admitted", "`hermes plugins check` says why")
     why = f"in its present form it is not part of generation {generation}"
-    return Admission(standing, why, "`hermes plugins enable NAME` checks and enables it")
+    return Admission(standing, why, "`hermes plugins enable NAME` admits it")
 
 
 def _root(home: Path) -> Path:

@@ -235,7 +235,7 @@ def _bound(body: Sequence[ast.stmt]) -> Iterator[str]:
 
 
 def _is_certain(item: UndeclaredImport, provided: Provided) -> bool:
-    """Return whether a module is missing whatever happens: a core may have it, or what nobody has looked into."""
+    """Return whether a module is missing whatever happens: a core may have it, or a wheel that was not looked into."""
     return not (item.guarded or item.module in HOST_MODULES or provided.unknown)
 
 

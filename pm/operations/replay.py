@@ -40,7 +40,7 @@ def replay(run: OperationRun, word: str) -> Result:
     return decision._replace(steps=(_AGAIN,)) if isinstance(decision, Refused) else decision
 
 
-_AGAIN = Step("retry", "", when="another version of the manager is installed: the facts stay the same")
+_AGAIN = Step("retry", "", when="another version of the manager is installed")
 
 
 def _receipt(run: OperationRun, word: str) -> tuple[Path, Receipt]:

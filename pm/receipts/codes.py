@@ -88,7 +88,7 @@ _CODES = (
     Code(
         "no-matching-version", "refused",
         "the package exists, and none of its versions satisfies the requirement",
-        "no version of {package} matches what {it} requires",
+        "no matching version of {package} exists",
         "require a version that is published",
         "a matching version is published, or the requirement is widened",
     ),

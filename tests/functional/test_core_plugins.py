@@ -117,7 +117,7 @@ def refusal(home: Home, key: str, generation: int) -> dict[str, str]:
         "key": key,
         "path": str(home.path / "plugins" / key),
         "message": f"in its present form it is not part of generation {generation}",
-        "step": f"`hermes plugins enable {key}` checks and enables it",
+        "step": f"`hermes plugins enable {key}` admits it",
         "code": "not-admitted",
     }
 
@@ -126,7 +126,7 @@ def core_line(key: str, generation: int) -> str:
     return (
         f"plugin_not_admitted: `{key}` is enabled and not imported: "
         f"in its present form it is not part of generation {generation}; "
-        f"`hermes plugins enable {key}` checks and enables it\n"
+        f"`hermes plugins enable {key}` admits it\n"
     )
 
 

@@ -55,7 +55,7 @@ def test_a_conflict_is_refused_again_to_the_last_word(home: Home, tmp_path: Path
     again = replayed(carried(home, refused, tmp_path / "there"))
     assert (again.gist, again.value["reasons"], again.warnings) == (refused.gist, refused.value["reasons"], [])
     [step] = again.value["steps"]
-    assert (step["action"], step["when"]) == ("retry", "the manager is another version: the facts stay what they are")
+    assert (step["action"], step["when"]) == ("retry", "another version of the manager is installed")
 
 
 def test_an_admission_is_admitted_again(home: Home, tmp_path: Path) -> None:

@@ -135,7 +135,8 @@ def test_an_installed_plugin_is_replaced_only_by_force(home: Home) -> None:
     before = home.snapshot(UNTOUCHED_BY_REFUSALS)
     write_plugin(source, "demo-socket", version="2.0.0")
     refused = home.install(source)
-    assert (refused.gist, refused.value["steps"][-1]["when"]) == ("1 refused name-taken", "you add `--force`")
+    when = refused.value["steps"][-1]["when"]
+    assert (refused.gist, when) == ("1 refused name-taken", "the name is free, or `--force` is given")
     assert home.snapshot(UNTOUCHED_BY_REFUSALS) == before
     replaced = home.install(source, "--force")
     assert (replaced.gist, replaced.changes) == ("0 admitted", ["+demo-socket 3.0", "-demo-colors 2.0"])

@@ -98,7 +98,7 @@ def test_a_bound_of_another_plugin_is_widened_by_a_patch_of_its_own(
     apply_patch(home.path / "plugins" / "ash", home.work / "ash.patch")
     assert (home.install(birch).gist, home.admitted) == ("0 admitted", ["ash in default", "birch in default"])
     nobody = home.say("plugins", "check", home.plugin("elm", "demo-socket<3"), "--patch", "x", "--patch-for", "oak")
-    assert (nobody.status, "`oak` does not take part" in nobody.stderr) == (2, True)
+    assert (nobody.status, "`oak` is not part of this verdict" in nobody.stderr) == (2, True)
 
 
 def test_the_text_tells_all_that_has_to_be_done_and_one_command(home: Home) -> None:
@@ -108,16 +108,16 @@ def test_the_text_tells_all_that_has_to_be_done_and_one_command(home: Home) -> N
     said = home.say("plugins", "check", birch)
     assert (
         "What now\n"
-        "  1. all of this together (confirmed by a dry run)\n"
+        "  1. all of these changes together (confirmed by a dry run)\n"
         "     a. write `demo-socket>=2.4` instead of `demo-socket>=3` in plugin.yaml:4\n"
         "     b. write `flintspark>=6.4` instead of `flintspark>=7` in plugin.yaml:5\n"
         f"     hermes plugins check {birch} --patch birch.patch\n"
-        "  2. all of this together (confirmed by a dry run)\n"
+        "  2. all of these changes together (confirmed by a dry run)\n"
         "     a. write `demo-socket<4` instead of `demo-socket<3` in plugin.yaml:4 of `ash`\n"
         "     b. write `flintspark<8` instead of `flintspark<7` in plugin.yaml:4 of `elm`\n"
     ) in said.stdout
     assert (
-        "  3. all of this together (confirmed by a dry run)\n"
+        "  3. all of these changes together (confirmed by a dry run)\n"
         "     a. disable `ash`\n"
         "     b. disable `elm`\n"
         f"     hermes plugins disable ash && hermes plugins disable elm && hermes plugins check {birch}\n"
@@ -319,7 +319,7 @@ def test_what_cannot_be_patched_is_told_beside_the_one_object_on_standard_output
     (birch / "plugin.yaml").write_text('name: birch\npython_dependencies: ["demo-socket>\\x3d3"]\n')
     answer = home.say("plugins", "check", birch, "--patch", "x", "--json")
     assert (answer.status, answer.value["outcome"], (home.work / "x").exists()) == (3, "refused", False)
-    assert "could be changed as text (no-patch)" in answer.stderr
+    assert "in a form that can be changed as text (no-patch)" in answer.stderr
 
 
 def test_a_candidate_may_be_named_as_the_one_whose_bound_is_written(home: Home) -> None:

@@ -320,7 +320,7 @@ def test_a_note_of_a_declaration_becomes_a_warning_with_its_place() -> None:
         (
             {"name": "init", "plugin": None, "argument": ""},
             PmError("no-matching-version", "", key="pm.core"),
-            "Hermes was not set up: no version of the core matches what `pm.core` requires; nothing was changed",
+            "Hermes was not set up: no matching version of the core exists; nothing was changed",
         ),
         (
             {"left": "disabled"},
