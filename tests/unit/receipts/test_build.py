@@ -308,7 +308,7 @@ def test_a_note_of_a_declaration_becomes_a_warning_with_its_place() -> None:
             "Hermes is rolled back to generation 3; restart Hermes to use this",
         ),
         (
-            {"name": "remove", "generation": rows.Transition(4, 5, restart_required=True)},
+            {"name": "remove", "generation": rows.Transition(FOUR, GenerationNumber(5), restart_required=True)},
             Done("removed"),
             "`Chat` is removed; restart Hermes to apply this",
         ),
@@ -339,7 +339,7 @@ def test_a_note_of_a_declaration_becomes_a_warning_with_its_place() -> None:
         ({"name": "verify"}, Done("drift"), "what is installed differs from what was recorded"),
         ({"name": "repair"}, Done("unchanged"), "nothing to repair"),
         (
-            {"name": "rollback", "generation": rows.Transition(3, 3)},
+            {"name": "rollback", "generation": rows.Transition(THREE, THREE)},
             Done("unchanged"),
             "generation 3 is already selected",
         ),
