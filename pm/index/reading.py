@@ -13,12 +13,12 @@ from pm.errors import PmError
 from pm.index.builds import Workshop, build_wheel
 from pm.index.contents import WheelContents
 from pm.index.folders import FolderFile, place_in_state, sha256_of
-from pm.index.listing import ACCEPT, NotAPage, RawFile, read_page
 from pm.index.listings import Heard, Listing
 from pm.index.metadata import Judge, read_core_metadata
 from pm.index.package_sources import IndexAddress
 from pm.index.reduction import Fit, ListedFile, Reduced, merge, reduce_files
 from pm.index.retrieval import Retrieval, retrieve_locally, verified_digest
+from pm.index.simple_page import ACCEPT, NotAPage, RawFile, read_page
 from pm.index.transport import Again, Answer, Transport
 from pm.index.wheels import NoMetadata, metadata_of_wheel
 from pm.system.files import working_folder

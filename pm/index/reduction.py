@@ -16,7 +16,7 @@ from packaging.version import InvalidVersion, Version
 
 from admission import Exclusion, Target, canonical_name
 from pm.index.leniency import lenient_specifier
-from pm.index.listing import RawFile, announced_metadata, sha256_of
+from pm.index.simple_page import RawFile, announced_metadata, sha256_of
 from pm.redaction import without_credentials
 
 _WheelKey = tuple[int, int, str, str]

@@ -21,7 +21,8 @@ from pm.plugins.discovery import Found
 from pm.plugins.stage import is_source, looked_at, source_path
 from pm.receipts.receipt import Done
 from pm.verdict.resolve import Resolver, open_resolver
-from pm.verdict.state import Options, State, member_of, with_member
+from pm.verdict.state import Options, State
+from pm.verdict.union import member_of, with_member
 
 
 def check(run: OperationRun, words: Sequence[str], options: Options) -> Result:

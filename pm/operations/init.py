@@ -19,7 +19,8 @@ from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
 from pm.receipts.receipt import Done
 from pm.verdict.resolve import open_resolver
-from pm.verdict.state import Options, Proposal, State
+from pm.verdict.state import Options, State
+from pm.verdict.union import Proposal
 
 
 def initialise(run: OperationRun, options: Options, bundle: Bundle | None = None) -> Result:

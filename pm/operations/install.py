@@ -33,7 +33,8 @@ from pm.plugins.stage import remove_if_empty, staged
 from pm.plugins.tree import tree_digest
 from pm.receipts.receipt import Done
 from pm.verdict.resolve import Resolver, open_resolver
-from pm.verdict.state import Options, State, member_of
+from pm.verdict.state import Options, State
+from pm.verdict.union import member_of
 
 
 class InstallOptions(NamedTuple):

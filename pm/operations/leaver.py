@@ -29,7 +29,8 @@ from pm.operations.selected_generation import say_selected
 from pm.places import Places, working_folder
 from pm.plugins.discovery import Found
 from pm.receipts.receipt import Plugin
-from pm.verdict.state import Options, member_of, read_state, without
+from pm.verdict.state import Options, read_state
+from pm.verdict.union import member_of, without
 
 
 class Leaver(NamedTuple):

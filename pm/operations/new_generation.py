@@ -29,7 +29,8 @@ from pm.operations.selected_generation import say_selected
 from pm.receipts.receipt import Done, time_text
 from pm.system.files import require_writable
 from pm.verdict.resolve import Resolver, Verdict
-from pm.verdict.state import ProfilePlugins, Proposal, State
+from pm.verdict.state import ProfilePlugins, State
+from pm.verdict.union import Proposal
 
 
 def realise(

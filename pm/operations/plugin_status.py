@@ -13,7 +13,8 @@ from pm.operations.run import OperationRun
 from pm.places import Places
 from pm.plugins.discovery import Found
 from pm.receipts.codes import code_of
-from pm.verdict.state import Proposal, State, member_of
+from pm.verdict.state import State
+from pm.verdict.union import Proposal, member_of
 
 
 def announced(run: OperationRun, state: State, found: Found) -> Member:

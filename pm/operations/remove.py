@@ -31,7 +31,8 @@ from pm.operations.run import OperationRun, Result
 from pm.places import Places
 from pm.receipts.receipt import Done, InvalidReceipt, Plugin
 from pm.receipts.store import list_receipts, load
-from pm.verdict.state import Options, sources_of, union_of
+from pm.verdict.state import Options, sources_of
+from pm.verdict.union import union_of
 
 
 def remove(run: OperationRun, word: str, options: Options) -> Result:

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator
 from admission import Admitted, Problem, Refused
 from pm.operations.run import OperationRun
 from pm.verdict.resolve import Resolver, Verdict, question_of
-from pm.verdict.state import Proposal, State
+from pm.verdict.state import State
+from pm.verdict.union import Proposal
 
 
 def resolve(

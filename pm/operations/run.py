@@ -15,7 +15,8 @@ from pm.places import Places
 from pm.receipts.build import build, noted, noticed
 from pm.receipts.receipt import Done, Operation, Plugin, Receipt, Transition, WarningRow, begin
 from pm.system.files import disk_error, read_stored, write_json
-from pm.verdict.state import Proposal, State
+from pm.verdict.state import State
+from pm.verdict.union import Proposal
 
 Result = Admitted | Refused | Undecided | Done
 

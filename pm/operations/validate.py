@@ -20,7 +20,8 @@ from pm.places import Places
 from pm.plugins.stage import source_path, staged
 from pm.receipts.receipt import Done
 from pm.verdict.resolve import Resolver, open_resolver
-from pm.verdict.state import Options, ProfilePlugins, State, member_of
+from pm.verdict.state import Options, ProfilePlugins, State
+from pm.verdict.union import member_of
 
 _HOME_FAULTS = frozenset({"config-unreadable", "drift", "not-writable"})
 """What no author can help: a home whose config, state or folders cannot be read, or whose profile is not there."""

@@ -26,7 +26,8 @@ from pm.generations.file_faults import faults_of
 from pm.generations.records import Member
 from pm.index import IndexClient, IndexOptions
 from pm.places import Places
-from pm.verdict.state import Options, Proposal, State, read_state
+from pm.verdict.state import Options, State, read_state
+from pm.verdict.union import Proposal
 
 PROOF_ROUNDS = 4
 """How often facts are fetched that would only make a refusal's explanation better."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from admission import ConstraintSet, Notice, Policy, Problem, UnionMember, canonical_name, declaration_digest
+from admission import Notice, Policy, Problem, canonical_name, declaration_digest
 from pm.config.profiles import Enabled, Profile, read_profiles
 from pm.config.settings import Settings
 from pm.errors import PmError
@@ -17,10 +17,11 @@ from pm.host.cutoff import instant_of
 from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter, find_interpreter
 from pm.index import IndexClient, IndexOptions, open_index
 from pm.index.package_sources import Sources, find_sources, index_address
-from pm.names import canonical_key, same_key
+from pm.names import same_key
 from pm.places import Places
 from pm.plugins.declaration_cache import Rules, read_declaration_cached
 from pm.plugins.discovery import Found
+from pm.verdict.union import Proposal, joined, member_of, proposal, with_member
 
 NOTHING: Mapping[str, Any] = {}
 
@@ -79,7 +80,7 @@ class State(NamedTuple):
     sources: Sources
     rules: Rules
     policy: Policy
-    union: "Proposal"
+    union: Proposal
     """Every enabled plugin of every profile."""
     unfit: tuple[Unfit, ...]
     unavailable: tuple[Problem, ...]
@@ -112,29 +113,13 @@ class State(NamedTuple):
         """`pm.python`, as the operator says it for this operation or as it is set."""
         return self.settings.python if self.options.python is None else self.options.python
 
-    def proposed(self, members: Iterable[Member]) -> "Proposal":
+    def proposed(self, members: Iterable[Member]) -> Proposal:
         """Return the union of the core and these members."""
         return proposal(members, self.hosted, self.interpreter, self.policy)
 
-    def with_member(self, member: Member) -> "Proposal":
+    def with_member(self, member: Member) -> Proposal:
         """Return the union with a plugin in the profiles that it names."""
         return self.proposed(with_member(self.members, member))
-
-
-class Proposal(NamedTuple):
-    """A union as it is put to be decided: joined, and its fingerprint taken, once."""
-
-    members: tuple[Member, ...]
-    constraints: ConstraintSet
-    fingerprint: str
-    """Of the constraints."""
-
-
-def proposal(members: Iterable[Member], hosted: HostedCore, interpreter: Interpreter, policy: Policy) -> Proposal:
-    """Return the union of a core and members."""
-    together = tuple(members)
-    constraints = ConstraintSet(hosted.core, union_of(together), interpreter.target, policy)
-    return Proposal(together, constraints, constraints.fingerprint)
 
 
 @contextmanager
@@ -186,56 +171,6 @@ def read_state(
         yield state, index
     finally:
         index.close()
-
-
-def member_of(found: Found, profiles: Sequence[str], since: str = "") -> Member:
-    """Return a plugin that was found as a member of the union."""
-    return Member(
-        declaration=found.declaration,
-        source=found.source,
-        root=str(found.folder) if found.folder is not None else "",
-        profiles=tuple(profiles),
-        digest=declaration_digest(found.declaration),
-        enabled_since=since,
-    )
-
-
-def joined(members: Iterable[Member]) -> tuple[Member, ...]:
-    """Return members with each folder once, sorted: a folder may serve several profiles."""
-    return _together(members, by_folder=True)
-
-
-def union_of(members: Iterable[Member]) -> tuple[UnionMember, ...]:
-    """Return members as a constraint set holds them: the same plugin in two profiles asks for the same twice."""
-    distinct = _together(members, by_folder=False)
-    return tuple(UnionMember(member.declaration, member.profiles, member.digest) for member in distinct)
-
-
-def _together(members: Iterable[Member], *, by_folder: bool) -> tuple[Member, ...]:
-    together: dict[tuple[str, str, str], Member] = {}
-    for member in members:
-        key = (canonical_key(member.declaration.key), member.digest, member.root if by_folder else "")
-        known = together.get(key)
-        profiles = tuple(sorted({*(known.profiles if known else ()), *member.profiles}))
-        together[key] = (known or member)._replace(profiles=profiles)
-    return tuple(together[key] for key in sorted(together))
-
-
-def with_member(members: Iterable[Member], member: Member) -> tuple[Member, ...]:
-    """Return the union with a plugin in the profiles that it names, in place of what stood there under its key."""
-    return joined([*without(members, (member.declaration.key,), member.profiles), member])
-
-
-def without(members: Iterable[Member], keys: Iterable[str], profiles: Iterable[str]) -> tuple[Member, ...]:
-    """Return the union without plugins in some profiles; in others they stay."""
-    leaving, homes = {canonical_key(key) for key in keys}, set(profiles)
-    staying = (
-        member._replace(profiles=tuple(name for name in member.profiles if name not in homes))
-        if canonical_key(member.declaration.key) in leaving
-        else member
-        for member in members
-    )
-    return tuple(member for member in staying if member.profiles)
 
 
 # -- the record, settings, consents, sources

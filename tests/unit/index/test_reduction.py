@@ -11,8 +11,8 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 
 from admission import Exclusion
 from fixtures.wheels import LINUX_311
-from pm.index.listing import RawFile
 from pm.index.reduction import Fit, ListedFile, Reduced, merge, reduce_files
+from pm.index.simple_page import RawFile
 
 
 def _wheel(filename: str, **details: object) -> RawFile:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pm.index.listing import NotAPage, RawFile, announced_metadata, read_page, sha256_of
+from pm.index.simple_page import NotAPage, RawFile, announced_metadata, read_page, sha256_of
 
 _ADDRESS = "https://host.invalid/simple/demo/"
 
