@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from admission.universe import Arc, Root, Universe
+from admission.universe import Arc, Universe
 
 __all__ = ["Assignment", "reachable"]
 
@@ -12,13 +12,13 @@ Assignment = Mapping[str, int]
 """Package → position of its chosen version."""
 
 
-def reachable(universe: Universe, roots: Iterable[Root], chosen: Assignment) -> dict[str, set[str]] | None:
+def reachable(universe: Universe, chosen: Assignment) -> dict[str, set[str]] | None:
     """Return package → extras that the roots reach in an assignment, or `None` if it does not satisfy a demand.
 
     This is the check that every solution must pass, whichever decision found it.
     """
     extras: dict[str, set[str]] = {}
-    pending = [universe.root_arc(root) for root in roots]
+    pending = [universe.root_arc(root) for root in universe.roots]
     met: list[Arc] = []
     while pending:
         arc = pending.pop()
@@ -35,17 +35,17 @@ def reachable(universe: Universe, roots: Iterable[Root], chosen: Assignment) -> 
         package = universe.package(name)
         if package.free >> chosen[name] & 1:
             continue
-        if not (package.conditional & _vouched(universe, name, roots, chosen)) >> chosen[name] & 1:
+        if not (package.conditional & _vouched(universe, name, chosen)) >> chosen[name] & 1:
             return None
     return extras
 
 
-def _vouched(universe: Universe, name: str, roots: Iterable[Root], chosen: Assignment) -> int:
+def _vouched(universe: Universe, name: str, chosen: Assignment) -> int:
     """Return the versions of a package that are pinned exactly by a demand which does not exist because of the package.
 
     No release vouches for itself, and under the policy `direct-opt-in` only pins of roots count.
     """
-    pending = [universe.root_arc(root) for root in roots]
+    pending = [universe.root_arc(root) for root in universe.roots]
     pins_of_all = universe.constraints.policy.prerelease != "direct-opt-in"
     extras: dict[str, set[str]] = {}
     mask = 0

@@ -293,7 +293,7 @@ class _Solver:
             )
         if self._post_unneeded(chosen, reach):
             return None
-        reached = reachable(self._universe, self._roots, chosen)
+        reached = reachable(self._universe, chosen)
         if reached is None:
             message = "an assignment that breaks no rule does not hold"
             raise AssertionError(message)

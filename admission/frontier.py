@@ -3,11 +3,11 @@
 Where nothing on the way had to be taken back, the walk has found the assignment that a search would look for.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from admission.decision import Need
-from admission.universe import Root, Universe, Unknown
+from admission.universe import Universe, Unknown
 
 __all__ = ["Walk", "frontier", "with_neighbours"]
 
@@ -23,7 +23,7 @@ class Walk(NamedTuple):
     """Package → position, if each was taken once and kept; else empty. Still to be verified demand by demand."""
 
 
-def frontier(universe: Universe, roots: Sequence[Root]) -> Walk:
+def frontier(universe: Universe) -> Walk:
     """Walk down from the roots, taking for each package the first version that all demands seen so far accept."""
     pages: set[str] = set()
     unread: set[tuple[str, str]] = set()
@@ -33,7 +33,7 @@ def frontier(universe: Universe, roots: Sequence[Root]) -> Walk:
     taken: dict[str, set[int]] = {}
     impossible = False
     pending: list[str] = []
-    for root in roots:
+    for root in universe.roots:
         try:
             arc = universe.root_arc(root)
         except Unknown as unknown:

@@ -62,7 +62,7 @@ def search(universe: Universe, roots: Sequence[Root], budget: int) -> Searched:
         if not reporter.final:
             return Searched("crashed", {}, reporter.rounds)
     chosen = {choice.name: choice.position for choice in reporter.final.values()}
-    reached = reachable(universe, roots, chosen)
+    reached = reachable(universe, chosen)
     if reached is None:
         return Searched("crashed", {}, reporter.rounds)
     return Searched("found", {name: chosen[name] for name in sorted(reached)}, reporter.rounds)

@@ -70,7 +70,7 @@ def decide_prepared(prepared: Prepared, facts: Facts) -> Decision:
     if prepared.refused:
         return Refused(prepared.refused)
     universe = Universe(facts, question.constraints, prepared.roots, question.pins)
-    walk = frontier(universe, universe.roots)
+    walk = frontier(universe)
     if walk.need is not None:
         return walk.need
     answer = _verified(universe, walk.likely) or solve(universe, question.budget)
@@ -88,12 +88,12 @@ def decide_prepared(prepared: Prepared, facts: Facts) -> Decision:
 
 def _verified(universe: Universe, likely: Mapping[str, int]) -> Solved | None:
     """Return the likely assignment if every demand holds in it: then there is nothing to search for."""
-    reached = reachable(universe, universe.roots, likely) if likely else None
+    reached = reachable(universe, likely) if likely else None
     return Solved({name: likely[name] for name in sorted(reached)}, "found", reached) if reached is not None else None
 
 
 def _solved(universe: Universe, chosen: Assignment, search: str) -> Solved:
-    extras = reachable(universe, universe.roots, chosen)
+    extras = reachable(universe, chosen)
     if extras is None:
         message = "a verified assignment does not hold"
         raise AssertionError(message)

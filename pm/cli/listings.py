@@ -136,7 +136,7 @@ def _running_behind(view: View) -> tuple[str, ...]:
     """Return why processes that still run in another environment than the selected one must be started again."""
     from pm.operations.restarts import running_behind
 
-    return running_behind(view.places, view.record) if view.record is not None else ()
+    return running_behind(view.places, view.record.environment) if view.record is not None else ()
 
 
 def _readiness(view: View, found: Found) -> str:

@@ -132,7 +132,8 @@ class Review:
         if bound & {"register", "__getattr__", "*"}:
             return True
         # of a memory provider the class suffices, and it may be imported
-        return is_memory_provider(self._folder, self._declaration) and any(name[:1].isupper() for name in bound)
+        provides = is_memory_provider(self._folder, self._declaration.key, self._declaration.kind)
+        return provides and any(name[:1].isupper() for name in bound)
 
     def _single_modules(self) -> Iterator[Problem]:
         for entry in self._entry_points:

@@ -50,7 +50,7 @@ def announced_source(run: OperationRun, taken: Staged, state: State) -> Candidat
 
 def _candidate(taken: Staged, state: State) -> CandidatePlugin:
     declaration = read_declaration_cached(taken.folder, state.rules)
-    if declaration.fit and not declaration.declared and not (taken.folder / SOURCE_FILE).exists():
+    if not declaration.declared and declaration.fit and not (taken.folder / SOURCE_FILE).exists():
         text = f"{shown(taken.source.location)} holds no plugin: neither a declaration nor an `{SOURCE_FILE}`"
         raise PmError("invalid-source", text, hint="name the folder in which its `plugin.yaml` lies")
     key = declaration.key
@@ -58,7 +58,7 @@ def _candidate(taken: Staged, state: State) -> CandidatePlugin:
     place = state.places.home / "plugins" / (key if is_key(key) else taken.folder.name)
     if old is not None and old.folder is not None:
         place = old.folder
-    new = Found(key, "user", declaration, place, is_memory_provider(taken.folder, declaration))
+    new = Found(key, "user", declaration, place, is_memory_provider(taken.folder, key, declaration.kind))
     others = [found._replace(hidden_by="") for found in state.here.found if not in_place_of(found, key)]
     found = next(copy for copy in tuple(ranked([*others, new])) if copy.folder == place and copy.source == "user")
     member = member_of(found, (state.places.profile,))

@@ -52,7 +52,7 @@ def _one(run: OperationRun, resolver: Resolver, word: str) -> Result:
         if is_running(state, found) and not drift_reason(state.places, state.record):
             run.decides_on(state.union)
             return Done("ready")
-        decision = recorded_or_resolved(run, resolver, state.with_member(member), found.key).decision
+        decision = recorded_or_resolved(run, resolver, state.union.with_member(member), found.key).decision
         if isinstance(decision, Refused):
             return decision._replace(steps=(*decision.steps, again(found.key, decision)))
         return decision
@@ -60,7 +60,7 @@ def _one(run: OperationRun, resolver: Resolver, word: str) -> Result:
         candidate = announced_source(run, taken, state)
         if candidate.misplaced is not None:
             return candidate.misplaced
-        return resolve(run, resolver, state.with_member(candidate.member), candidate.key).decision
+        return resolve(run, resolver, state.union.with_member(candidate.member), candidate.key).decision
 
 
 def _several(run: OperationRun, resolver: Resolver, words: Sequence[str]) -> Result:
@@ -79,7 +79,7 @@ def _several(run: OperationRun, resolver: Resolver, words: Sequence[str]) -> Res
             asked.append(found.key)
             members = with_member(members, member_of(found, (state.places.profile,)))
         run.is_about(None)
-        return resolve(run, resolver, state.proposed(members), asked=asked).decision
+        return resolve(run, resolver, state.union.of(members), asked=asked).decision
 
 
 def _installed(state: State, word: str) -> Found | None:
@@ -107,7 +107,7 @@ def _installed(state: State, word: str) -> Found | None:
 def _readiness(run: OperationRun, resolver: Resolver) -> Result:
     state = resolver.state
     record = state.record
-    if record is not None and (behind := running_behind(state.places, record)):
+    if record is not None and (behind := running_behind(state.places, record.environment)):
         run.must_restart(behind)
     drift = drift_reason(state.places, state.record)
     if drift is not None:

@@ -27,7 +27,7 @@ def enable(run: OperationRun, word: str, options: Options) -> Result:
         if is_running(state, found):
             run.decides_on(state.union)
             return Done("unchanged")
-        verdict = recorded_or_resolved(run, resolver, state.with_member(member), found.key)
+        verdict = recorded_or_resolved(run, resolver, state.union.with_member(member), found.key)
         if isinstance(verdict.decision, Admitted) and is_running(state, found, verdict.proposal):
             return Done("unchanged")
         if isinstance(verdict.decision, Admitted):

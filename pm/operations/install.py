@@ -123,7 +123,7 @@ class _Installation:
     def _enabled(self) -> Result:
         run, state, candidate = self._run, self._state, self._candidate
         member = candidate.member._replace(enabled_since=_since(candidate, state))
-        verdict = resolve(run, self._resolver, state.with_member(member), candidate.key)
+        verdict = resolve(run, self._resolver, state.union.with_member(member), candidate.key)
         if run.operation.dry_run or not isinstance(verdict.decision, Admitted):
             return self._kept(verdict.decision)
         folder, lock = candidate.staged.folder, verdict.decision.lock
@@ -150,7 +150,7 @@ class _Installation:
     def _disabled(self) -> Result:
         """Put a plugin in its place without resolving: only what it could never run with is refused."""
         key = self._candidate.key
-        alone = self._state.proposed((self._candidate.member,))
+        alone = self._state.union.of((self._candidate.member,))
         self._run.decides_on_inputs((), alone.fingerprint)
         reasons = judge_gates(Question(alone.constraints, candidate=key))
         if reasons:

@@ -233,6 +233,6 @@ def _fingerprint(run: OperationRun, record: Record, remaining: Sequence[Member],
         with read_state(run.places, run.context.environ, Options(offline=True)) as (state, _):
             if core_to_json(state.hosted, state.interpreter.target) != record.core:
                 return ""
-            return fingerprint_later(state, state.proposed(remaining), consents)
+            return fingerprint_later(state, state.union.of(remaining), consents)
     except PmError:
         return ""

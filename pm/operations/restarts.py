@@ -9,18 +9,16 @@ from __future__ import annotations
 from pm.errors import PmError
 from pm.generations.distributions import site_packages
 from pm.generations.leases import leased
-from pm.generations.records import Member, Record
 from pm.inside import _hermes_pm
 from pm.places import EnvironmentNumber, Places
 
 
-def restart_reasons(places: Places, before: Record | None, after: Record) -> tuple[str, ...]:
+def restart_reasons(places: Places, before: EnvironmentNumber | None, after: EnvironmentNumber) -> tuple[str, ...]:
     """Return what a process of the generation before may have imported and would find changed or gone.
 
     To it comes what `running_behind` knows of, of processes in the generation before and in earlier ones.
     """
-    moved = before is not None and before.environment != after.environment
-    may = _difference(places, before.environment, after.environment) if before is not None and moved else ()
+    may = _difference(places, before, after) if before is not None and before != after else ()
     try:
         behind = running_behind(places, after)
     except PmError:  # the change is made: leases that cannot be read make it no failure
@@ -28,27 +26,13 @@ def restart_reasons(places: Places, before: Record | None, after: Record) -> tup
     return tuple(dict.fromkeys((*may, *behind)))
 
 
-def replaced_plugins(before: Record | None, after: Record) -> tuple[str, ...]:
-    """Return the plugins whose folder holds other files than before: a process that imported from it would mix both."""
-    known = {member.root: member for member in before.members} if before is not None else {}
-    replaced = ((known[member.root], member) for member in after.members if member.root in known)
-    return tuple(_replaced(old, new) for old, new in replaced if old.tree_digest and old.tree_digest != new.tree_digest)
-
-
-def _replaced(old: Member, new: Member) -> str:
-    versions = old.declaration.version, new.declaration.version
-    if versions[0] == versions[1]:
-        return f"the files of `{new.key}` {versions[1]}".rstrip()
-    return f"{new.key} {versions[0]} → {versions[1]}"
-
-
-def running_behind(places: Places, selected: Record) -> tuple[str, ...]:
+def running_behind(places: Places, selected: EnvironmentNumber) -> tuple[str, ...]:
     """Return for each environment that something runs in and that is not the selected one, what differs there."""
     reasons: dict[str, None] = {}
     for number in leased(places.locks):
-        if number != selected.environment:
+        if number != selected:
             # what is only added counts too: a process does not see it before it is started again
-            found = _difference(places, number, selected.environment) or (f"a process runs in generation {number}",)
+            found = _difference(places, number, selected) or (f"a process runs in generation {number}",)
             reasons |= dict.fromkeys(found)
     return tuple(reasons)
 

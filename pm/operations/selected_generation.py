@@ -1,9 +1,9 @@
 """Which generation is selected, as an operation finds it and leaves it, and what its receipt says of that."""
 
 from pm.errors import PmError
-from pm.generations.records import Record, read_selected
+from pm.generations.records import Member, Record, read_selected
 from pm.operations.receipt_rows import Start, plugin_of, stays, tools
-from pm.operations.restarts import replaced_plugins, restart_reasons
+from pm.operations.restarts import restart_reasons
 from pm.operations.run import OperationRun
 from pm.receipts.receipt import Transition
 
@@ -32,7 +32,8 @@ def selected_record(run: OperationRun) -> Record:
 
 def say_selected(run: OperationRun, before: Record | None, after: Record) -> None:
     """Say in the receipt which generation is selected now, and whether what runs must be started again."""
-    reasons = (*restart_reasons(run.places, before, after), *replaced_plugins(before, after))
+    environment = before.environment if before is not None else None
+    reasons = (*restart_reasons(run.places, environment, after.environment), *_replaced_plugins(before, after))
     run.selects(
         Transition(
             before=before.generation if before is not None else None,
@@ -42,3 +43,17 @@ def say_selected(run: OperationRun, before: Record | None, after: Record) -> Non
             restart_reasons=reasons,
         )
     )
+
+
+def _replaced_plugins(before: Record | None, after: Record) -> tuple[str, ...]:
+    """Return the plugins whose folder holds other files than before: a process that imported from it would mix both."""
+    known = {member.root: member for member in before.members} if before is not None else {}
+    replaced = ((known[member.root], member) for member in after.members if member.root in known)
+    return tuple(_replaced(old, new) for old, new in replaced if old.tree_digest and old.tree_digest != new.tree_digest)
+
+
+def _replaced(old: Member, new: Member) -> str:
+    versions = old.declaration.version, new.declaration.version
+    if versions[0] == versions[1]:
+        return f"the files of `{new.key}` {versions[1]}".rstrip()
+    return f"{new.key} {versions[0]} → {versions[1]}"

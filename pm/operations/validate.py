@@ -45,7 +45,7 @@ def validate(run: OperationRun, path: str, options: Options) -> Result:
         if candidate.misplaced is not None:
             return candidate.misplaced
         member = member_of(candidate.found._replace(folder=source_path(path)), ())
-        decision = resolve(run, resolver, state.proposed((member,)), candidate.key).decision
+        decision = resolve(run, resolver, state.union.of((member,)), candidate.key).decision
         if not isinstance(decision, Admitted):
             return decision
         with run.phase("review", "comparing imports with requirements"):
@@ -71,7 +71,7 @@ def _alone(run: OperationRun, options: Options) -> Iterator[Resolver]:
         bundled = tuple(copy._replace(hidden_by="") for copy in state.here.found if copy.source == "bundled")
         here = ProfilePlugins(state.here.profile, bundled, Enabled((), ()))
         alone = state._replace(
-            record=None, profiles=(here,), union=state.proposed(()), unfit=(), unavailable=(), notes=()
+            record=None, profiles=(here,), union=state.union.of(()), unfit=(), unavailable=(), notes=()
         )
         yield Resolver(alone, resolver.index)
 
@@ -96,7 +96,7 @@ def _opened(run: OperationRun, options: Options, stack: ExitStack) -> Resolver:
 def _of_the_core(state: State, lock: Lock) -> Lock:
     """Return the part of a lock that would be there without the plugin, so that the receipt tells what that adds."""
     core = state.hosted.core
-    asked = [(root.name, root.extras) for root in root_requirements(state.proposed(()).constraints)]
+    asked = [(root.name, root.extras) for root in root_requirements(state.union.of(()).constraints)]
     if core.pin is not None:
         asked.append((core.pin.name, core.pin.extras))
     return subset(lock, asked, {})

@@ -29,7 +29,7 @@ def why_not(run: OperationRun, text: str, options: Options) -> Result:
         state = resolver.state
         run.reads(state)
         question = _question(state, requirement)
-        decision = resolve(run, resolver, state.with_member(question), question.key).decision
+        decision = resolve(run, resolver, state.union.with_member(question), question.key).decision
         run.leaves_out(question.key)
         if isinstance(decision, Admitted) and _is_there(run, decision):
             return Done("unchanged", decision.lock, warnings=decision.warnings)

@@ -58,7 +58,7 @@ def find_plugins(
     with `HERMES_ENABLE_PROJECT_PLUGINS=1`. A folder whose name cannot be a key is found under its manifest's name.
     """
     copies = [
-        Found(key, "bundled", declaration, None, is_memory_provider(None, declaration))
+        Found(key, "bundled", declaration, None, is_memory_provider(None, declaration.key, declaration.kind))
         for key, declaration in bundled.items()
     ]
     roots = [("user", home / "plugins")]
@@ -67,7 +67,8 @@ def find_plugins(
     for source, root in roots:
         for folder, category in plugin_folders(root):
             declaration = read_declaration_cached(folder, rules, key=_key(folder, category, rules))
-            copies.append(Found(declaration.key, source, declaration, folder, is_memory_provider(folder, declaration)))
+            provides = is_memory_provider(folder, declaration.key, declaration.kind)
+            copies.append(Found(declaration.key, source, declaration, folder, provides))
     return tuple(sorted(ranked(copies), key=lambda found: (canonical_key(found.key), _SOURCES.index(found.source))))
 
 

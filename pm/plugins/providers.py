@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from admission import Declaration
 from pm.documents.files import SOURCE_FILE, Fetch, folder_files, text_of
 from pm.names import canonical_key
 
 
-def is_memory_provider(folder: Path | None, declaration: Declaration) -> bool:
+def is_memory_provider(folder: Path | None, key: str, kind: str) -> bool:
     """Say whether a plugin is a memory provider, from its files alone.
 
     It is one if it lies under `memory/`, if its kind is `exclusive`, or if the text of its `__init__.py` says so. The
     folder may be missing for a bundled plugin, whose declaration was read from inside of the core's wheel.
     """
-    if declaration.kind == "exclusive" or is_in_memory_category(declaration.key):
+    if kind == "exclusive" or is_in_memory_category(key):
         return True
     return folder is not None and names_a_provider(folder_files(folder))
 

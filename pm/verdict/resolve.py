@@ -95,7 +95,7 @@ class Resolver:
         )
         if len(staying) == len(members) or (not candidate and not staying):
             return verdict
-        again = self._verdict(self.state.proposed(staying), candidate)
+        again = self._verdict(self.state.union.of(staying), candidate)
         if not isinstance(again.decision, Admitted):
             # without the others it is refused as well, and this is the shorter explanation
             return again if isinstance(again.decision, Refused) else verdict

@@ -21,7 +21,7 @@ from pm.names import same_key
 from pm.places import Places
 from pm.plugins.declaration_cache import Rules, read_declaration_cached
 from pm.plugins.discovery import Found
-from pm.verdict.union import Proposal, joined, member_of, proposal, with_member
+from pm.verdict.union import Proposal, joined, member_of, proposal
 
 NOTHING: Mapping[str, Any] = {}
 
@@ -112,14 +112,6 @@ class State(NamedTuple):
     def python(self) -> str:
         """`pm.python`, as the operator says it for this operation or as it is set."""
         return self.settings.python if self.options.python is None else self.options.python
-
-    def proposed(self, members: Iterable[Member]) -> Proposal:
-        """Return the union of the core and these members."""
-        return proposal(members, self.hosted, self.interpreter, self.policy)
-
-    def with_member(self, member: Member) -> Proposal:
-        """Return the union with a plugin in the profiles that it names."""
-        return self.proposed(with_member(self.members, member))
 
 
 @contextmanager

@@ -19,12 +19,20 @@ class Proposal(NamedTuple):
     fingerprint: str
     """Of the constraints."""
 
+    def of(self, members: Iterable[Member]) -> "Proposal":
+        """Return the union of the same core with other members."""
+        together = tuple(members)
+        constraints = self.constraints._replace(members=union_of(together))
+        return Proposal(together, constraints, constraints.fingerprint)
+
+    def with_member(self, member: Member) -> "Proposal":
+        """Return the union with a plugin in the profiles that it names."""
+        return self.of(with_member(self.members, member))
+
 
 def proposal(members: Iterable[Member], hosted: HostedCore, interpreter: Interpreter, policy: Policy) -> Proposal:
     """Return the union of a core and members."""
-    together = tuple(members)
-    constraints = ConstraintSet(hosted.core, union_of(together), interpreter.target, policy)
-    return Proposal(together, constraints, constraints.fingerprint)
+    return Proposal((), ConstraintSet(hosted.core, (), interpreter.target, policy), "").of(members)
 
 
 def member_of(found: Found, profiles: Sequence[str], since: str = "") -> Member:

@@ -22,8 +22,8 @@ def _found_without_search(question: Question, world: World) -> dict[str, str]:
     universe = Universe(
         world.facts, question.constraints, roots_of(root_requirements(question.constraints)), question.pins
     )
-    likely = frontier(universe, universe.roots).likely
-    reached = reachable(universe, universe.roots, likely) if likely else None
+    likely = frontier(universe).likely
+    reached = reachable(universe, likely) if likely else None
     return {name: world.facts.pages[name].versions[likely[name]] for name in reached or ()}
 
 

@@ -319,7 +319,8 @@ def test_a_memory_provider_is_told_by_its_place_its_kind_or_its_source(
     tmp_path: Path, key: str, files: dict[str, str], *, expected: bool
 ) -> None:
     folder = written(tmp_path / "x", files)
-    assert is_memory_provider(folder, read_declaration(folder, key=key, core_names=CORE)) is expected
+    declaration = read_declaration(folder, key=key, core_names=CORE)
+    assert is_memory_provider(folder, declaration.key, declaration.kind) is expected
 
 
 def test_the_kind_of_a_memory_provider_is_exclusive_where_the_manifest_says_none() -> None:
