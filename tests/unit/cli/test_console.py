@@ -8,7 +8,8 @@ import os
 import struct
 import sys
 import termios
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import pytest
 
@@ -19,46 +20,48 @@ EVIL = "\x1b[2J https://me:secret@example.org"
 TAME = r"\x1b[2J https://****@example.org"
 
 
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], str]]:
-    """Return what gives what was seen since on a terminal of twenty columns, which standard error is from then on."""
+def seen(monkeypatch: pytest.MonkeyPatch, say: Callable[[Talk], None], *, quiet: bool = False) -> str:
+    """Return what is seen of some talk on a terminal of twenty columns."""
     leader, follower = os.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 20, 0, 0))
-    os.set_blocking(leader, False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "200")
-    with os.fdopen(leader, "rb", buffering=0) as seen, os.fdopen(follower, "w", encoding="utf-8") as stream:
-
-        def see() -> str:
-            monkeypatch.setattr(sys, "stderr", stream)
-            stream.flush()
-            return (seen.read(10_000) or b"").decode()
-
-        yield see
+    with os.fdopen(follower, "w", encoding="utf-8") as stream, monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", stream)
+        say(Talk(quiet=quiet, verbose=False))
+    return read_to_the_end(leader).decode()
 
 
-def test_progress_is_one_line_of_the_terminal_however_wide_text_is_otherwise(terminal: Callable[[], str]) -> None:
-    terminal()
-    Talk(quiet=False, verbose=False).tell("reading all that there is")
-    assert terminal() == "\r\x1b[Kreading all that th"
+def read_to_the_end(leader: int) -> bytes:
+    """Return everything that was written to a pseudo-terminal which nothing has open for writing any more."""
+    said = b""
+    with os.fdopen(leader, "rb", buffering=0) as reader, suppress(OSError):  # which is how Linux says that it ended
+        while part := reader.read(10_000):
+            said += part
+    return said
 
 
-def test_progress_cannot_command_the_terminal(terminal: Callable[[], str]) -> None:
-    terminal()
-    talk = Talk(quiet=False, verbose=False)
-    talk.tell("\x1b[2Ja")
-    talk.progress(1, 8)
-    talk.clear()
-    assert terminal() == "\r\x1b[K\\x1b[2Ja\r\x1b[K\\x1b[2Ja: 1 answers\r\x1b[K"
+def test_progress_is_one_line_of_the_terminal_however_wide_text_is_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = seen(monkeypatch, lambda talk: talk.tell("reading all that there is"))
+    assert said == "\r\x1b[Kreading all that th"
 
 
-def test_quiet_talk_says_nothing_on_a_terminal(terminal: Callable[[], str]) -> None:
-    terminal()
-    talk = Talk(quiet=True, verbose=False)
-    talk.tell("a")
-    talk.progress(1, 1)
-    talk.say("b")
-    assert terminal() == ""
+def test_progress_cannot_command_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def say(talk: Talk) -> None:
+        talk.tell("\x1b[2Ja")
+        talk.progress(1, 8)
+        talk.clear()
+
+    assert seen(monkeypatch, say) == "\r\x1b[K\\x1b[2Ja\r\x1b[K\\x1b[2Ja: 1 answers\r\x1b[K"
+
+
+def test_quiet_talk_says_nothing_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def say(talk: Talk) -> None:
+        talk.tell("a")
+        talk.progress(1, 1)
+        talk.say("b")
+
+    assert seen(monkeypatch, say, quiet=True) == ""
 
 
 def test_off_a_terminal_progress_is_only_said_when_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
