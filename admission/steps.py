@@ -15,7 +15,7 @@ from admission.widening import widened
 from lockfiles import Lock
 from lockfiles.subset import changes
 
-__all__ = ["Proposal", "changed", "confirmed", "narrowed", "proposals", "suggested"]
+__all__ = ["ProposedStep", "changed", "confirmed", "narrowed", "proposals", "suggested"]
 
 MOST = 12
 """Proposals for one refusal."""
@@ -28,7 +28,7 @@ _WRITTEN = re.compile(
 )
 
 
-class Proposal(NamedTuple):
+class ProposedStep(NamedTuple):
     """One change that may help; its step tells it from every other change."""
 
     step: Step
@@ -50,7 +50,7 @@ def proposals(
     *,
     cores: Callable[[], Sequence[Core]] = no_cores,
     fixed: Collection[str] = (),
-) -> tuple[Proposal, ...]:
+) -> tuple[ProposedStep, ...]:
     """Return what may help, from the least to the most invasive: a wider bound, a newer core, a consent, a plugin less.
 
     `cores` gives the releases of the core that may be tried, the newest first; it is asked if the core takes part.
@@ -65,14 +65,14 @@ def proposals(
     return tuple({proposal.step: proposal for proposal in found}.values())[:MOST]
 
 
-def changed(question: Question, parts: Sequence[Proposal]) -> Question:
+def changed(question: Question, parts: Sequence[ProposedStep]) -> Question:
     """Return the question with the changes of some proposals."""
     for part in parts:
         question = part.change(question)
     return question
 
 
-def narrowed(proposal: Proposal, admitted: Admitted) -> Proposal | None:
+def narrowed(proposal: ProposedStep, admitted: Admitted) -> ProposedStep | None:
     """Return the proposal with the exact new text of its line, to be asked for again; `None` if no bound is wider."""
     line = proposal.line
     if line is None:
@@ -84,10 +84,10 @@ def narrowed(proposal: Proposal, admitted: Admitted) -> Proposal | None:
     other = parse_requirement(text, line.origin)
     if other.specifier == line.specifier:
         return None
-    return Proposal(proposal.step._replace(after=text), partial(_with_line, line=line, other=other))
+    return ProposedStep(proposal.step._replace(after=text), partial(_with_line, line=line, other=other))
 
 
-def confirmed(parts: Sequence[Proposal], admitted: Admitted, before: Lock | None) -> Step:
+def confirmed(parts: Sequence[ProposedStep], admitted: Admitted, before: Lock | None) -> Step:
     """Return the step of proposals that were admitted together, with what it would change in the selected lock."""
     added, removed, moved = changes(before, admitted.lock)
     effect = (
@@ -98,7 +98,7 @@ def confirmed(parts: Sequence[Proposal], admitted: Admitted, before: Lock | None
     return _joined([part.step for part in parts])._replace(confirmed=True, effect=effect)
 
 
-def suggested(proposal: Proposal, why: str) -> Step:
+def suggested(proposal: ProposedStep, why: str) -> Step:
     """Return the step of a proposal that could not be answered."""
     return proposal.step._replace(confirmed=False, when=why)
 
@@ -114,7 +114,7 @@ def _joined(steps: Sequence[Step]) -> Step:
 # -- wider bounds
 
 
-def _wider_bounds(question: Question, refused: Refused, fixed: Collection[str]) -> Iterator[Proposal]:
+def _wider_bounds(question: Question, refused: Refused, fixed: Collection[str]) -> Iterator[ProposedStep]:
     """Propose the candidate's own lines first, then those of other plugins that take part."""
     demands = [demand for reason in refused.reasons for demand in reason.demands]
     lines = [demand.requirement for demand in demands if demand.requirement.origin.owner.kind == "plugin"]
@@ -123,7 +123,7 @@ def _wider_bounds(question: Question, refused: Refused, fixed: Collection[str]) 
         if line.specifier and not line.url and line.origin.owner.name not in fixed:
             loosened = line._replace(specifier="", text=line.text)
             step = Step("widen", line.origin.owner.name, origin=line.origin, before=line.text or line.canonical)
-            yield Proposal(step, partial(_with_line, line=line, other=loosened), line)
+            yield ProposedStep(step, partial(_with_line, line=line, other=loosened), line)
 
 
 def _with_line(question: Question, line: Requirement, other: Requirement) -> Question:
@@ -165,12 +165,12 @@ def _means(bounds: str, specifier: str) -> bool:
 # -- newer cores
 
 
-def _newer_cores(refused: Refused, cores: Callable[[], Sequence[Core]]) -> Iterator[Proposal]:
+def _newer_cores(refused: Refused, cores: Callable[[], Sequence[Core]]) -> Iterator[ProposedStep]:
     if not any(_is_about_the_core(reason) for reason in refused.reasons):
         return
     for core in cores():
         step = Step("update-core", core.name, value=f"{core.name}{_extras(core)}=={core.version}")
-        yield Proposal(step, partial(_with_core, core=core))
+        yield ProposedStep(step, partial(_with_core, core=core))
 
 
 def _with_core(question: Question, core: Core) -> Question:
@@ -189,17 +189,17 @@ def _is_about_the_core(reason: Reason) -> bool:
 # -- consents
 
 
-def _consents(refused: Refused) -> Iterator[Proposal]:
+def _consents(refused: Refused) -> Iterator[ProposedStep]:
     for reason in refused.reasons:
         name = reason.package
         for action in reason.consents:
             match action:
                 case "allow-prerelease":
-                    yield Proposal(Step("allow-prerelease", name), partial(_with_prereleases, name=name))
+                    yield ProposedStep(Step("allow-prerelease", name), partial(_with_prereleases, name=name))
                 case "allow-newer":
-                    yield Proposal(Step("allow-newer", name, value="off"), _without_quarantine)
+                    yield ProposedStep(Step("allow-newer", name, value="off"), _without_quarantine)
                 case _:
-                    yield Proposal(Step("allow-build", name), _unchanged, certain=False)
+                    yield ProposedStep(Step("allow-build", name), _unchanged, certain=False)
 
 
 def _with_prereleases(question: Question, name: str) -> Question:
@@ -222,13 +222,13 @@ def _with_policy(question: Question, policy: Policy) -> Question:
 # -- one plugin less
 
 
-def _one_less(question: Question, refused: Refused) -> Iterator[Proposal]:
+def _one_less(question: Question, refused: Refused) -> Iterator[ProposedStep]:
     """Propose to leave out each other plugin of a conflict; which of them has to go is the operator's choice."""
     demands: list[Demand] = [demand for reason in refused.reasons for demand in reason.demands]
     others = dict.fromkeys(demand.requirement.origin.owner for demand in demands)
     for owner in others:
         if owner.kind == "plugin" and owner.name != question.candidate:
-            yield Proposal(Step("leave-out", owner.name), partial(_without, owner=owner))
+            yield ProposedStep(Step("leave-out", owner.name), partial(_without, owner=owner))
 
 
 def _without(question: Question, owner: Owner) -> Question:

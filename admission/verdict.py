@@ -20,7 +20,7 @@ from admission.universe import Root, Universe, Unknown, roots_of
 if TYPE_CHECKING:
     from admission.complete import CompleteAnswer  # the complete decision is imported where a search fails
 
-__all__ = ["Impossible", "Prepared", "Solved", "decide", "decide_prepared", "prepare", "solve"]
+__all__ = ["Impossible", "PreparedQuestion", "Solved", "decide", "decide_prepared", "prepare", "solve"]
 
 
 class Solved(NamedTuple):
@@ -41,7 +41,7 @@ class Impossible(NamedTuple):
     verdict: "CompleteAnswer"
 
 
-class Prepared(NamedTuple):
+class PreparedQuestion(NamedTuple):
     """A question with what can be told of it whatever is known: it is asked again whenever more is."""
 
     question: Question
@@ -50,10 +50,10 @@ class Prepared(NamedTuple):
     roots: tuple[Root, ...]
 
 
-def prepare(question: Question) -> Prepared:
+def prepare(question: Question) -> PreparedQuestion:
     """Judge what needs no resolving, and bring the requirements of the union in their order."""
     refused = judge_gates(question)
-    return Prepared(question, refused, () if refused else roots_of(root_requirements(question.constraints)))
+    return PreparedQuestion(question, refused, () if refused else roots_of(root_requirements(question.constraints)))
 
 
 def decide(question: Question, facts: Facts) -> Decision:
@@ -64,7 +64,7 @@ def decide(question: Question, facts: Facts) -> Decision:
     return decide_prepared(prepare(question), facts)
 
 
-def decide_prepared(prepared: Prepared, facts: Facts) -> Decision:
+def decide_prepared(prepared: PreparedQuestion, facts: Facts) -> Decision:
     """Decide as `decide` does what was prepared before."""
     question = prepared.question
     if prepared.refused:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from admission.decision import Admitted, Reason, Refused, Step
 from admission.question import Core, Question
-from admission.steps import Proposal, changed, confirmed, narrowed, no_cores, proposals, suggested
+from admission.steps import ProposedStep, changed, confirmed, narrowed, no_cores, proposals, suggested
 from lockfiles import Lock
 
 __all__ = ["Ask", "ways_out"]
@@ -59,7 +59,7 @@ def ways_out(
 class _Way(NamedTuple):
     """Proposals that were admitted together, each with the exact text of its line."""
 
-    parts: tuple[Proposal, ...]
+    parts: tuple[ProposedStep, ...]
     admitted: Admitted
 
 
@@ -83,14 +83,14 @@ class _Search:
         self._answers: dict[frozenset[object], _Answer] = {frozenset(): refused}
         self._tried = 0
 
-    def answer(self, parts: Sequence[Proposal]) -> _Answer:
+    def answer(self, parts: Sequence[ProposedStep]) -> _Answer:
         """Return the answer to the question with some changes, which is the same in whatever order they are made."""
         key = frozenset(part.step for part in parts)
         if key not in self._answers:
             self._answers[key] = self._ask(changed(self._question, parts))
         return self._answers[key]
 
-    def proposals(self, parts: Sequence[Proposal]) -> tuple[Proposal, ...]:
+    def proposals(self, parts: Sequence[ProposedStep]) -> tuple[ProposedStep, ...]:
         """Return what may help once some changes are made; there is only one core."""
         refused = self.answer(parts)
         if not isinstance(refused, Refused):
@@ -100,14 +100,14 @@ class _Search:
         found = proposals(changed(self._question, parts), refused, cores=cores, fixed=self._fixed)
         return tuple(proposal for proposal in found if proposal.step not in {part.step for part in parts})
 
-    def alone(self, proposal: Proposal) -> tuple[tuple[Proposal, ...], _Answer]:
+    def alone(self, proposal: ProposedStep) -> tuple[tuple[ProposedStep, ...], _Answer]:
         """Return the answer to one proposal, with the exact text of its line if it is admitted."""
         if not proposal.certain:
             return (proposal,), "you trust its authors; its requirements are known only after the build"
         answer = self.answer((proposal,))
         return self._exact((proposal,), answer) if isinstance(answer, Admitted) else ((proposal,), answer)
 
-    def _exact(self, parts: tuple[Proposal, ...], admitted: Admitted) -> tuple[tuple[Proposal, ...], _Answer]:
+    def _exact(self, parts: tuple[ProposedStep, ...], admitted: Admitted) -> tuple[tuple[ProposedStep, ...], _Answer]:
         """Return the parts with the exact text of each line, less those that need no other one, and their answer."""
         if all(part.line is None for part in parts):
             return parts, admitted
@@ -126,7 +126,7 @@ class _Search:
             if len(seen) == _MOST_WAYS:
                 return
 
-    def _completed(self, parts: tuple[Proposal, ...], refused: Refused) -> Iterator[_Way]:
+    def _completed(self, parts: tuple[ProposedStep, ...], refused: Refused) -> Iterator[_Way]:
         """Yield what leads out and begins with these parts, of which the last is the answer to a refusal."""
         if self._tried == _MOST_TRIED:
             return
@@ -142,7 +142,7 @@ class _Search:
                 if part.certain:
                     yield from self._completed((*parts, part), answer)
 
-    def _unlike(self, first: Proposal, other: Proposal) -> tuple[bool, ...]:
+    def _unlike(self, first: ProposedStep, other: ProposedStep) -> tuple[bool, ...]:
         one, two, own = first.step, other.step, self._question.candidate
         return two.action != one.action, (two.subject == own) != (one.subject == own), two.subject != one.subject
 

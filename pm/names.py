@@ -46,7 +46,7 @@ def shown(text: str, limit: int = 200) -> str:
 
 def safe_text(text: str) -> str:
     """Return a text as it may be shown in one line: without credentials, and `visible`."""
-    return visible(redact(text))
+    return safe_text(text)
 
 
 def safe_lines(text: str) -> str:

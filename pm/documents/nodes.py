@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 from admission import Problem
 from pm.names import shown
-from pm.redaction import redact
 
 DEEPEST = 64
 """Levels of nesting that a file may have; plugins use three."""
@@ -71,7 +70,7 @@ def truth(node: Node) -> bool | None:
 
 def described(node: Node) -> str:
     """Return what a message calls a value of the wrong kind."""
-    return shown(redact(node.text)) if isinstance(node, ScalarNode) else f"a {node.kind}"
+    return shown(node.text) if isinstance(node, ScalarNode) else f"a {node.kind}"
 
 
 class Document(NamedTuple):

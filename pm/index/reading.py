@@ -19,7 +19,7 @@ from pm.index.package_sources import IndexAddress
 from pm.index.reduction import Fit, ListedFile, Reduced, merge, reduce_files
 from pm.index.retrieval import Retrieval, retrieve_locally, verified_digest
 from pm.index.simple_page import ACCEPT, NotAPage, RawFile, read_page
-from pm.index.transport import Again, Answer, Transport
+from pm.index.transport import Again, HttpAnswer, Transport
 from pm.index.wheels import NoMetadata, metadata_of_wheel
 from pm.system.files import working_folder
 
@@ -89,7 +89,7 @@ class Reader:
         conditions = {"If-None-Match": heard.etag, "If-Modified-Since": heard.modified}
         headers = {"Accept": ACCEPT} | {key: value for key, value in conditions.items() if value}
 
-        def read(answer: Answer) -> tuple[Heard, Reduced] | None:
+        def read(answer: HttpAnswer) -> tuple[Heard, Reduced] | None:
             if answer.status in _NO_PAGE:
                 return None
             if answer.status == _NOT_MODIFIED and previous:
@@ -107,7 +107,7 @@ class Reader:
 
         return transport.ask(f"{index.url}/{name}/", read, headers=headers)
 
-    def _reduced(self, name: str, content: bytes, answer: Answer) -> Reduced:
+    def _reduced(self, name: str, content: bytes, answer: HttpAnswer) -> Reduced:
         try:
             return reduce_files(name, read_page(content, answer.headers.get("Content-Type", ""), answer.url), self._fit)
         except NotAPage as error:

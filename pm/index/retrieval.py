@@ -23,7 +23,7 @@ from pm.index.contents import LOCAL_HEADER, WheelContents, read_contents
 from pm.index.folders import sha256_of
 from pm.index.metadata import read_core_metadata
 from pm.index.reduction import ListedFile
-from pm.index.transport import Again, Answer, Transport
+from pm.index.transport import Again, HttpAnswer, Transport
 from pm.index.wheels import NoMetadata, metadata_member, metadata_of_wheel
 from pm.system.files import written_whole
 
@@ -90,7 +90,7 @@ class Retrieval:
             return read_contents(whole)
 
     def _announced(self, file: ListedFile) -> bytes | None:
-        def read(answer: Answer) -> bytes | None:
+        def read(answer: HttpAnswer) -> bytes | None:
             if answer.status != _OK:
                 return None
             content = answer.body(_LONGEST_METADATA)
@@ -109,7 +109,7 @@ class Retrieval:
         if server in self._without_metadata:
             return None
 
-        def read(answer: Answer) -> bytes:
+        def read(answer: HttpAnswer) -> bytes:
             return answer.body(_LONGEST_METADATA) if answer.status == _OK else b""
 
         content = self._transport.ask(f"{file.url}.metadata", read, passed=_NOT_THIS_WAY)
@@ -139,7 +139,7 @@ class Retrieval:
     def download(self, file: ListedFile, path: Path) -> None:
         """Put the whole file in its place, verified. Raise `PmError`."""
 
-        def read(answer: Answer) -> None:
+        def read(answer: HttpAnswer) -> None:
             with written_whole(path) as target:
                 _write(answer, target, file)
 
@@ -151,7 +151,7 @@ class Retrieval:
         self._temporary.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=self._temporary) as whole:
 
-            def read(answer: Answer) -> str:
+            def read(answer: HttpAnswer) -> str:
                 whole.seek(0)
                 whole.truncate()
                 return _write(answer, whole, file)
@@ -161,7 +161,7 @@ class Retrieval:
             yield whole, digest
 
 
-def _write(answer: Answer, target: IO[bytes], file: ListedFile) -> str:
+def _write(answer: HttpAnswer, target: IO[bytes], file: ListedFile) -> str:
     """Write what an answer brings, and return its digest; raise `Again` for another file than the listed one."""
     if answer.status != _OK:
         raise Again(f"it answered {answer.status} for a file that the index lists")
@@ -226,7 +226,7 @@ class _RemoteFile(io.RawIOBase):
         headers = {"Range": wanted, "Accept-Encoding": "identity"}
         self._parts.append(self._transport.ask(self._file.url, self._read_part, headers=headers, passed=_NOT_THIS_WAY))
 
-    def _read_part(self, answer: Answer) -> tuple[int, bytes]:
+    def _read_part(self, answer: HttpAnswer) -> tuple[int, bytes]:
         if answer.status in _GONE:
             raise Again(f"it answered {answer.status} for a file that the index lists")
         match = _CONTENT_RANGE.fullmatch(answer.headers.get("Content-Range", ""))

@@ -59,7 +59,7 @@ class Again(Exception):
         self.code = code
 
 
-class Request(NamedTuple):
+class HttpRequest(NamedTuple):
     """What is asked, and how long it may take."""
 
     url: str
@@ -70,10 +70,10 @@ class Request(NamedTuple):
     cancelled: threading.Event
 
 
-class Answer:
+class HttpAnswer:
     """What a server says, while its body is read."""
 
-    def __init__(self, response: BaseHTTPResponse, request: Request) -> None:
+    def __init__(self, response: BaseHTTPResponse, request: HttpRequest) -> None:
         self._response = response
         self._request = request
         self.status = response.status
@@ -123,7 +123,7 @@ class Transport:
     def ask(
         self,
         url: str,
-        read: Callable[[Answer], _Read],
+        read: Callable[[HttpAnswer], _Read],
         *,
         headers: Mapping[str, str] | None = None,
         total: float | None = None,
@@ -136,7 +136,7 @@ class Transport:
         """
         begun = time.monotonic()
         deadline = begun + (total or self._limits.total)
-        request = Request(url, headers or {}, passed, deadline, self.cancelled)
+        request = HttpRequest(url, headers or {}, passed, deadline, self.cancelled)
         failures: list[Again] = []
         while not request.cancelled.is_set():
             try:
@@ -157,11 +157,11 @@ class Transport:
             return min(own, self._limits.longest_pause)
         return max(asked, own) if asked <= self._limits.longest_pause else None
 
-    def _once(self, request: Request, read: Callable[[Answer], _Read]) -> _Read:
+    def _once(self, request: HttpRequest, read: Callable[[HttpAnswer], _Read]) -> _Read:
         response = None
         try:
             response = self._opened(request)
-            answer = Answer(response, request)
+            answer = HttpAnswer(response, request)
             self._check(answer, request)
             return read(answer)
         except LocationValueError as error:
@@ -172,7 +172,7 @@ class Transport:
             if response is not None:
                 _let_go(response)
 
-    def _opened(self, request: Request) -> BaseHTTPResponse:
+    def _opened(self, request: HttpRequest) -> BaseHTTPResponse:
         own = {"User-Agent": "hermes-pm", **self._authorization.get(_origin(request.url), {})}
         return self._connections.to(request.url).request(
             "GET",
@@ -183,7 +183,7 @@ class Transport:
             retries=Retry(total=None, connect=0, read=0, status=0, other=0, redirect=5, raise_on_status=False),
         )
 
-    def _check(self, answer: Answer, request: Request) -> None:
+    def _check(self, answer: HttpAnswer, request: HttpRequest) -> None:
         """Raise what an answer means by its status alone."""
         server = self._server(request.url)
         if request.url.startswith("https:") and answer.url.startswith("http:"):

@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from admission import Problem
@@ -32,18 +31,12 @@ class Imports(NamedTuple):
     """Files that could not be parsed by the manager's own Python; nothing is known of what they import."""
 
 
-def undeclared_imports(folder: Path, provided_modules: Collection[str]) -> Imports:
-    """Return the top-level modules that the plugin imports and that neither the set, the standard library nor it has.
+def undeclared_imports(source: PythonFile, files: Iterable[str], provided_modules: Collection[str]) -> Imports:
+    """Return the top-level modules that files import and that neither the set, the standard library nor the plugin has.
 
     `provided_modules` are the top-level modules of everything in the lock, the core's own among them. Tests and
     environments inside of the folder are not the plugin and are not looked at.
     """
-    source = PythonFile(folder)
-    return undeclared_in(source, source.files, provided_modules)
-
-
-def undeclared_in(source: PythonFile, files: Iterable[str], provided_modules: Collection[str]) -> Imports:
-    """Return the same for some files of a source that was read already."""
     found: dict[str, UndeclaredImport] = {}
     unread: list[Problem] = []
     for file in files:

@@ -12,12 +12,11 @@ from pm.documents.files import MANIFEST_FILES, PROJECT_FILE, SOURCE_FILE, folder
 from pm.documents.nodes import ListNode, MappingNode, ScalarNode, given
 from pm.documents.toml_positions import toml_places
 from pm.lint.hooks import hook_findings
-from pm.lint.imports import UndeclaredImport, undeclared_in
+from pm.lint.imports import UndeclaredImport, undeclared_imports
 from pm.lint.isolation import isolation_findings
 from pm.lint.python_files import PythonFile, last_name, statements
 from pm.names import shown
 from pm.plugins.providers import is_memory_provider
-from pm.redaction import redact
 
 ENTRY_POINT_GROUPS = ("hermes_agent.plugins", "hermes_agent.memory_providers")
 """Groups of entry points through which a host finds plugins that are installed as packages."""
@@ -76,12 +75,12 @@ class Review:
 
     def imports(self, provided: Provided) -> tuple[Problem, ...]:
         """Return what is imported and not brought by a set, and which files could not be read for it."""
-        found = undeclared_in(self._source, self._loaded(), provided.modules)
+        found = undeclared_imports(self._source, self._loaded(), provided.modules)
         return (*(_undeclared(item, provided) for item in found.undeclared), *found.unread)
 
     def missing_imports(self, provided: Provided) -> tuple[Problem, ...]:
         """Return what is imported and certain to fail: neither is its absence caught, nor may something bring it."""
-        found = undeclared_in(self._source, self._loaded(), provided.modules)
+        found = undeclared_imports(self._source, self._loaded(), provided.modules)
         return tuple(_undeclared(item, provided) for item in found.undeclared if _is_certain(item, provided))
 
     @cached_property
@@ -160,7 +159,7 @@ class Review:
         for position, item in enumerate(node.items if isinstance(node, ListNode) else ()):
             if isinstance(item, MappingNode):
                 name, check = (given(item, part) for part in ("name", "check"))
-                named = shown(redact(name.text)) if isinstance(name, ScalarNode) else f"`{key}[{position}]`"
+                named = shown(name.text) if isinstance(name, ScalarNode) else f"`{key}[{position}]`"
                 message = f"{named} is not a Python package, and it was not checked whether it is there"
                 message += ", and its `check` was not run" if check is not None else ""
                 place = (file, item.line, item.column, f"{key}[{position}]")

@@ -12,7 +12,6 @@ from pm.plugins.manifest import read_manifest
 from pm.plugins.providers import is_in_memory_category, names_a_provider
 from pm.plugins.raw import LEGACY_LISTS, Manifest, Project
 from pm.plugins.requirements import Reading, ReadRequirements, judge
-from pm.redaction import redact
 
 _MOST_PROBLEMS = 50
 
@@ -140,7 +139,7 @@ def _canonical(judged: ReadRequirements) -> set[str]:
 
 
 def _listed(texts: Iterable[str]) -> str:
-    return ", ".join(shown(redact(text)) for text in texts) or "nothing"
+    return ", ".join(shown(text) for text in texts) or "nothing"
 
 
 def _own_key(key: str | None, names: tuple[str, ...], file: str) -> tuple[str, tuple[Problem, ...]]:

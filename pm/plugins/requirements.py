@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from admission import InvalidRequirementText, Origin, Owner, Problem, Requirement, parse_requirement
-from pm.names import shown, visible
+from pm.names import safe_text, shown, visible
 from pm.plugins.raw import Written
-from pm.redaction import redact
 
 
 class Reading(NamedTuple):
@@ -154,17 +153,17 @@ def _cut_off(written: Written) -> Problem:
     text, before = written.text.strip(), written.before.strip()
     whole = f"{before},{text}" if before else f"name{text}"
     message = f"{_told(text)} starts with an operator and names no package"
-    return _problem(written, message, hint=f'quote the requirement: `"{visible(redact(whole))}"`')
+    return _problem(written, message, hint=f'quote the requirement: `"{safe_text(whole)}"`')
 
 
 def _unparsed(written: Written, error: InvalidRequirementText) -> Problem:
-    text = visible(redact(error.text))
+    text = safe_text(error.text)
     message = f"{_told(error.text)} is not a requirement: {error.message}"
     place = len(visible(error.text[: error.column - 1])) if error.column else 0
     # A redacted text has other columns than the written one, so nothing is pointed at in it.
     if error.column and text == visible(error.text) and len(text) <= _WIDEST:
         message += f"\n    {text}\n    {' ' * place}^"
-    hint = f"write `{visible(redact(error.correction))}`" if error.correction else ""
+    hint = f"write `{safe_text(error.correction)}`" if error.correction else ""
     return _problem(written, message, hint=hint, offset=error.column)
 
 
@@ -181,4 +180,4 @@ def _problem(
 
 
 def _told(text: str) -> str:
-    return shown(redact(text))
+    return shown(text)

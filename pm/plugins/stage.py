@@ -81,7 +81,7 @@ def source_path(text: str) -> Path:
     if _is_address(text):
         raise PmError(
             "invalid-source",
-            f"{shown(redact(text))} is not a folder or an archive, and other sources are not supported yet",
+            f"{shown(text)} is not a folder or an archive, and other sources are not supported yet",
             hint="fetch it first, then install the folder",
         )
     path = Path(text).expanduser()

@@ -17,7 +17,7 @@ from admission import (
     Undecided,
 )
 from admission.gates import root_requirements
-from admission.verdict import Prepared, decide_prepared, prepare
+from admission.verdict import PreparedQuestion, decide_prepared, prepare
 from lockfiles import Lock, environment_marker
 from pm.errors import PmError
 from pm.generations.admitted import was_decided_on
@@ -179,7 +179,7 @@ def settled(index: IndexClient, question: Question) -> tuple[Admitted | Refused 
             return decision, consulted
 
 
-def decide_noting(prepared: Prepared, facts: Facts) -> tuple[Decision, Facts]:
+def decide_noting(prepared: PreparedQuestion, facts: Facts) -> tuple[Decision, Facts]:
     """Decide, and return the part of the facts that the decision rests on too: that alone decides the same."""
     pages, candidates = _Consulted(facts.pages), _Consulted(facts.candidates)
     decision = decide_prepared(prepared, Facts(pages, candidates))

@@ -69,6 +69,39 @@ def test_modules_that_define_nouns_do_not_postpone_their_annotations(package: st
     assert {path for path in nouns if "from __future__ import annotations" in texts[path]} == set()
 
 
+def test_one_noun_is_one_class() -> None:
+    places: dict[str, list[str]] = {}
+    for package in (*MANAGER, "core"):
+        for module in sorted((ROOT / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    places.setdefault(node.name, []).append(str(module.relative_to(ROOT)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_the_top_of_the_manager_is_its_ground() -> None:
+    """Everything else has a room (CONTRIBUTING.md): at most eight modules stand at the top."""
+    assert len(list((ROOT / "pm").glob("*.py"))) <= 8
+
+
+VAGUE = re.compile(r"\b(somebody|nobody|whoever|someone|anybody|everybody)\b", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("place", [*MANAGER, "core", "docs", "scripts", "README.md", "CONTRIBUTING.md"])
+def test_texts_name_the_noun(place: str) -> None:
+    """Which plugin, operator, index or process is meant, is said."""
+    top = ROOT / place
+    files = [top] if top.is_file() else [path for path in top.rglob("*") if path.suffix in (".py", ".md", ".txt")]
+    assert files
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in files
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1)
+        if VAGUE.search(line)
+    ]
+    assert found == []
+
+
 @pytest.mark.parametrize("package", ["admission", "lockfiles"])
 def test_deciding_and_recording_never_ask_a_clock(package: str) -> None:
     assert called_attributes(ROOT / package) & {"now", "utcnow", "today"} == set()

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
 from admission import Problem
 from pm.lint.imports import Imports, UndeclaredImport, undeclared_imports
+from pm.lint.python_files import PythonFile
 
 PLUGINS = Path(__file__).parents[3] / "fixtures" / "plugins"
+
+
+def imports_of(folder: Path, provided: Collection[str]) -> Imports:
+    """Return what all files of a folder import beyond what is provided."""
+    source = PythonFile(folder)
+    return undeclared_imports(source, source.files, provided)
 
 
 def source(folder: Path, **files: str) -> Path:
@@ -22,11 +30,11 @@ def source(folder: Path, **files: str) -> Path:
 
 
 def modules(folder: Path, *provided: str) -> list[tuple[str, int, bool]]:
-    return [(found.module, found.line, found.guarded) for found in undeclared_imports(folder, provided).undeclared]
+    return [(found.module, found.line, found.guarded) for found in imports_of(folder, provided).undeclared]
 
 
 def test_an_import_that_nobody_brings_is_found_and_a_guarded_one_told_apart() -> None:
-    found = undeclared_imports(PLUGINS / "undeclared-import", [])
+    found = imports_of(PLUGINS / "undeclared-import", [])
     expected = Imports(
         (
             UndeclaredImport("demo_colors", "__init__.py", 5, guarded=False),
@@ -81,7 +89,7 @@ def test_what_is_prepared_to_fail_is_information(tmp_path: Path, text: str, *, g
 
 def test_the_first_import_that_is_not_guarded_is_the_one_that_is_named(tmp_path: Path) -> None:
     folder = source(tmp_path, a="try:\n  import x\nexcept ImportError: ...", b="\n\nimport x", c="import x")
-    assert undeclared_imports(folder, []).undeclared == (UndeclaredImport("x", "b.py", 3, guarded=False),)
+    assert imports_of(folder, []).undeclared == (UndeclaredImport("x", "b.py", 3, guarded=False),)
 
 
 def test_tests_environments_and_hidden_folders_are_not_the_plugin(tmp_path: Path) -> None:
@@ -95,7 +103,7 @@ def test_tests_environments_and_hidden_folders_are_not_the_plugin(tmp_path: Path
 def test_a_file_that_cannot_be_parsed_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     source(tmp_path, bad="import a\ndef f(:\n", deep="(" * 5000, good="import x")
     (tmp_path / "latin.py").write_bytes(b"# caf\xe9\n")
-    found = undeclared_imports(tmp_path, [])
+    found = imports_of(tmp_path, [])
     assert ([item.module for item in found.undeclared], [(p.code, p.file, p.line) for p in found.unread]) == (
         ["x"],
         [("source-not-parsed", "bad.py", 2), ("source-not-parsed", "deep.py", 1), ("source-not-parsed", "latin.py", 1)],
@@ -103,7 +111,7 @@ def test_a_file_that_cannot_be_parsed_is_reported_and_the_others_are_read(tmp_pa
 
 
 def test_what_python_thinks_of_the_style_is_not_told(tmp_path: Path) -> None:
-    assert undeclared_imports(source(tmp_path, main='a = "\\d"\nassert (1, "x")'), []) == Imports(())
+    assert imports_of(source(tmp_path, main='a = "\\d"\nassert (1, "x")'), []) == Imports(())
 
 
 def test_a_source_behind_a_link_that_leads_out_is_not_read(tmp_path: Path) -> None:
@@ -112,11 +120,11 @@ def test_a_source_behind_a_link_that_leads_out_is_not_read(tmp_path: Path) -> No
     folder.mkdir()
     (folder / "main.py").symlink_to("../secret.py")
     problem = Problem("source-not-parsed", "the file is a link that leads out of the plugin's folder", "main.py")
-    assert undeclared_imports(folder, []) == Imports((), (problem,))
+    assert imports_of(folder, []) == Imports((), (problem,))
 
 
 def test_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MARKER_FOLDER", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    undeclared_imports(PLUGINS / "marker-files", [])
+    imports_of(PLUGINS / "marker-files", [])
     assert list(tmp_path.iterdir()) == []
