@@ -51,13 +51,18 @@ def _normalised(name: str) -> str:
 
 def record_lines(text: str) -> list[RecordLine]:
     """Return the lines of a RECORD. Raise `ValueError` for a text that is none."""
+    # without quotes, as nearly every RECORD is, a comma always parts two fields; `csv` costs a dry run 3 ms to import
+    rows = [line.split(",") for line in text.splitlines()] if '"' not in text else _quoted(text)
+    return [RecordLine(row[0], row[1], int(row[2]) if row[2] else None) for row in rows if len(row) == _FIELDS]
+
+
+def _quoted(text: str) -> list[list[str]]:
     import csv
 
     try:
-        rows = list(csv.reader(text.splitlines()))
+        return list(csv.reader(text.splitlines()))
     except csv.Error as error:
         raise ValueError(str(error)) from error
-    return [RecordLine(row[0], row[1], int(row[2]) if row[2] else None) for row in rows if len(row) == _FIELDS]
 
 
 def record_text(lines: Iterable[RecordLine]) -> str:

@@ -46,7 +46,7 @@ def shown(text: str, limit: int = 200) -> str:
 
 def safe_text(text: str) -> str:
     """Return a text as it may be shown in one line: without credentials, and `visible`."""
-    return safe_text(text)
+    return visible(redact(text))
 
 
 def safe_lines(text: str) -> str:

@@ -38,9 +38,8 @@ def _recorded_wheels() -> Iterator[Path]:
     for entry in sys.path:
         for record in Path(entry).glob(_RECORDS):
             for line in record_lines(record.read_text(encoding="utf-8")):
-                path = Path(entry, line.path)
-                if path.match(_WHEEL):
-                    yield path
+                if line.path.endswith(".whl") and Path(line.path).match(_WHEEL):
+                    yield Path(entry, line.path)
 
 
 def spoken_version(wheel: Path) -> str:
