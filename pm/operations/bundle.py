@@ -82,7 +82,7 @@ def unusable(output: Path, *, force: bool) -> str:
     if _is_empty(output):
         return ""
     if not is_bundle(output):
-        return f"`{output}` is not empty, and it is not an earlier bundle"
+        return f"`{output}` is not empty, and is not just an earlier bundle"
     return "" if force else f"`{output}` is an earlier bundle; `--force` replaces it"
 
 

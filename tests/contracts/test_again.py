@@ -26,7 +26,7 @@ def test_what_is_installed_and_runs_is_installed_again_without_a_change(home: Ho
         home.install(home.work / "ash", "--dry-run"),
     ]
     assert [answer.gist for answer in answers] == ["0 unchanged"] * 3
-    assert answers[0].value["summary"] == "`ash` is installed already, nothing was to do"
+    assert answers[0].value["summary"] == "`ash` is already installed"
     assert home.snapshot(UNTOUCHED_BY_REFUSALS) == before
 
 
@@ -74,7 +74,7 @@ def test_what_was_removed_is_removed_again_without_a_change(home: Home) -> None:
     before = home.snapshot(UNTOUCHED_BY_REFUSALS)
     again = [home.ask("plugins", "remove", name) for name in ("ash", "birch")]
     assert (removed, [answer.gist for answer in again]) == (["0 removed"] * 2, ["0 unchanged"] * 2)
-    assert again[0].value["summary"] == "`ash` is removed already, nothing was to do"
+    assert again[0].value["summary"] == "`ash` is already removed"
     assert home.snapshot(UNTOUCHED_BY_REFUSALS) == before
 
 

@@ -151,7 +151,8 @@ def test_stopped_at_any_point_an_operation_has_happened_or_says_that_it_has_not(
 def test_stopped_while_uv_works_uv_is_gone_and_nothing_has_happened(staging: Staging, number: signal.Signals) -> None:
     staging.restore()
     answer = staging.interrupt_while_uv_runs(number)
-    assert message(answer) == f"`{staging.words[1]}` was stopped by {number.name}; nothing was changed"
+    assert message(answer) == f"`{staging.words[1]}` was stopped by {number.name}"
+    assert answer.value["summary"].endswith("; nothing was changed")
     end = ending(staging, answer)
     assert end == Ending("3 interrupted interrupted", happened=False, again=staging.operation.gist, said=end.said)
 
@@ -173,7 +174,8 @@ def test_stopped_while_an_index_or_uv_is_waited_for_nothing_is_left(
     process.send_signal(number)
     answer = finished(process)
     assert (answer.gist, answer.stderr, is_stored(home, answer)) == ("3 interrupted interrupted", "", True)
-    assert message(answer) == f"`install` was stopped by {number.name}; nothing was changed"
+    assert message(answer) == f"`install` was stopped by {number.name}"
+    assert answer.value["summary"].endswith("; nothing was changed")
     assert home.snapshot(["pm/cache", "pm/locks", "pm/receipts"]) == before
     assert (held(home), leftovers(home)) == ((), ())
     server.faults = []
@@ -223,7 +225,8 @@ def test_a_terminal_that_is_closed_stops_what_runs_in_it_and_the_receipt_is_stor
         os.close(ours)
         assert process.wait(60) == 3
     receipt = json.loads((home.state / "receipts" / "latest.json").read_text())
-    assert receipt["reasons"][0]["message"] == "`install` was stopped by SIGHUP; nothing was changed"
+    assert receipt["reasons"][0]["message"] == "`install` was stopped by SIGHUP"
+    assert receipt["summary"].endswith("; nothing was changed")
     assert (held(home), leftovers(home)) == ((), ())
 
 

@@ -325,7 +325,7 @@ def test_a_folder_in_use_is_never_overwritten(full: Home, out: Path) -> None:
     shutil.copytree(out, shared)
     (shared / "mine").write_text("mine")
     before = snapshot(out.parent, ["home"])
-    more = "is not empty, and what is in it is more or other than an earlier bundle"
+    more = "is not empty, and is not just an earlier bundle"
     inside = full.generation / "bundle"
     for words, said in (
         ([inside], f"`{inside}` is inside of `{full.state}`, which belongs to the manager"),

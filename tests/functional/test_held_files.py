@@ -80,6 +80,7 @@ def test_a_file_that_cannot_be_deleted_is_told_and_the_rest_is_collected(
         file = home.state / "generations" / gone / "pyvenv.cfg"
         message = f"`{file}` cannot be deleted: Operation not permitted"
         assert (answer.gist, answer.value["reasons"][0]["message"]) == ("3 failed not-writable", message)
+        assert answer.value["summary"] == "not everything was deleted: a file or folder cannot be written"
         assert (left, home.ask("plugins", "check").gist) == (["3", "3.json"], "0 ready")
         assert home.ask("plugins", "disable", "cedar").gist == "0 disabled"
     assert home.ask("pm", "gc").gist == "0 collected"

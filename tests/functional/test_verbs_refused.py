@@ -80,6 +80,10 @@ def test_kept_after_a_refusal_it_is_installed_switched_off_and_the_step_is_to_sw
         ["widen conflicts-with-core", "re-enable conflicts-with-core"],
     )
     assert answer.value["steps"][-1]["command"] == "hermes plugins enable conflicts-with-core"
+    assert answer.value["summary"] == (
+        "`conflicts-with-core` was not enabled: it needs a version of `ruamel-yaml` that Hermes itself does not allow; "
+        "it is installed, and stays disabled"
+    )
     after = home.snapshot(UNTOUCHED_BY_REFUSALS)
     assert {path for path in after if path not in before and not path.startswith("pm/trees/")} == {
         "plugins/conflicts-with-core",
