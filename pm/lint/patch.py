@@ -102,7 +102,7 @@ def _widened(files: _PatchedFiles, bound: _Bound) -> _PatchedFiles:
     name, line = bound.place.file, bound.place.line
     hint = f"write `{bound.after}` there yourself"
     if meant is None:
-        message = f"`{bound.before}` is not what {line_text(bound.place)} asks for"
+        message = f"`{bound.before}` is not what {line_text(bound.place)} requires"
         raise PmError("no-patch", message, file=str(files.folder / name), line=line, hint=hint)
     before = files.changed.get(name) or _content(files.folder / name)
     expected = _with(declaration, meant, bound.after)

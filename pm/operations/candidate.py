@@ -52,7 +52,7 @@ def _candidate(taken: Staged, state: State) -> CandidatePlugin:
     declaration = read_declaration_cached(taken.folder, state.rules)
     if not declaration.declared and declaration.fit and not (taken.folder / SOURCE_FILE).exists():
         text = f"{shown(taken.source.location)} holds no plugin: neither a declaration nor an `{SOURCE_FILE}`"
-        raise PmError("invalid-source", text, hint="name the folder in which its `plugin.yaml` lies")
+        raise PmError("invalid-source", text, hint="name the folder that holds its `plugin.yaml`")
     key = declaration.key
     old = next((found for found in state.here.found if in_place_of(found, key)), None)
     place = state.places.home / "plugins" / (key if is_key(key) else taken.folder.name)
@@ -71,7 +71,7 @@ def _misplaced(found: Found, in_the_way: str) -> Refused | None:
     if found.hidden_by:
         message = (
             f"a memory provider `{found.key}` is among the {found.hidden_by} plugins,"
-            " and that copy would always be used instead of this one"
+            " and that copy would always be used instead"
         )
         return Refused((Reason("name-taken", message, hint="give it another `name`"),))
     if not in_the_way:

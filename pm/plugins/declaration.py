@@ -120,7 +120,7 @@ class _Counted:
         first = self._manifest.texts[0]
         lists = [key for key in LEGACY_LISTS if any(text.key == key for text in self._manifest.texts)]
         message = (
-            f"`{first.file}` and `{PROJECT_FILE}` ask for different packages, and `{PROJECT_FILE}` counts: "
+            f"`{first.file}` and `{PROJECT_FILE}` require different packages, and `{PROJECT_FILE}` is used: "
             f"{_listed(text.text for text in self._manifest.texts)} in {_listed(lists)}, "
             f"{_listed(text.text for text in self._project.texts)} in `project.dependencies`"
         )

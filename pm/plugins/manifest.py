@@ -113,7 +113,7 @@ class _ManifestFields:
         if isinstance(node, ScalarNode) and node.text == "external":
             return True
         if node is not None:
-            message = "`python_runtime` has one value, `external`; anything else counts as nothing"
+            message = "`python_runtime` has one value, `external`; anything else is ignored"
             self.notes.append(self._problem(node, "python_runtime", message))
         return False
 

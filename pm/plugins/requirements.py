@@ -40,7 +40,7 @@ def judge(texts: Iterable[Written], reading: Reading) -> ReadRequirements:
     notes: list[Problem] = []
     for written in texts:
         if not written.text.strip():
-            notes.append(_problem(written, "the item is blank and counts as nothing"))
+            notes.append(_problem(written, "the item is blank, and is ignored"))
             continue
         found = _judged(written, reading)
         if isinstance(found, Problem):
@@ -94,7 +94,7 @@ def _admissible(written: Written, requirement: Requirement, reading: Reading) ->
     if requirement.name in reading.core_names:
         return requirement
     if requirement.name == reading.own_name:
-        message = f"{_told(requirement.text)} asks for the plugin's own distribution"
+        message = f"{_told(requirement.text)} requires the plugin's own distribution"
         hint = "leave it out, or give the project another name"
         return _Unwanted(_problem(written, message, code="self-dependency", hint=hint))
     if requirement.name == "python":
@@ -125,7 +125,7 @@ def _direct_refusal(requirement: Requirement, reading: Reading) -> tuple[str, st
     """Return why an address is refused, and what to write instead; `None` if it may stand."""
     url, name = requirement.url, requirement.name
     if name in reading.core_names:
-        return "asks for another copy of the core", f"ask for a version of it: `{name}>=…`, or `requires_hermes`"
+        return "requires another copy of the core", f"require a version of it: `{name}>=…`, or `requires_hermes`"
     if re.match(r"v?[0-9][0-9a-zA-Z.]*$", url):
         return "has an `@` before a version", f"write `{name}=={url.removeprefix('v')}`"
     if not re.match(_REMOTE, url):

@@ -105,7 +105,7 @@ def test_a_core_that_is_a_project_survives_its_record(tmp_path: Path) -> None:
     assert hosted.notes == (
         Problem(
             "invalid-declaration",
-            "the item is blank and counts as nothing",
+            "the item is blank, and is ignored",
             f"{folder}/pyproject.toml",
             4,
             33,
@@ -392,7 +392,7 @@ speaks = 19.1
     write `httpx>=0.28`
   `pyproject.toml` line 3: `./local` is an address and names no package
     {more}
-  `pyproject.toml` line 3: `hermes-agent @ https://example.invalid/h.whl` asks for another copy of the core
+  `pyproject.toml` line 3: `hermes-agent @ https://example.invalid/h.whl` requires another copy of the core
     {more}
   `pyproject.toml` line 5: `no spaces please` is not a requirement: {expected}
     no spaces please

@@ -96,7 +96,7 @@ def test_an_empty_project_list_beside_a_full_manifest_list_is_never_silently_emp
     declaration = read_declaration(PLUGINS / "declarations-differ", core_names=CORE)
     note = Problem(
         "declarations-differ",
-        "`plugin.yaml` and `pyproject.toml` ask for different packages, and `pyproject.toml` counts: "
+        "`plugin.yaml` and `pyproject.toml` require different packages, and `pyproject.toml` is used: "
         "`demo-colors>=1,<2` in `python_dependencies`, nothing in `project.dependencies`",
         "plugin.yaml",
         5,
@@ -174,7 +174,7 @@ def test_a_project_that_asks_for_itself_is_refused_with_a_code_of_its_own() -> N
     declaration = read_declaration(PLUGINS / "self-dependency", core_names=CORE)
     problem = Problem(
         "self-dependency",
-        "`demo_colors` asks for the plugin's own distribution",
+        "`demo_colors` requires the plugin's own distribution",
         "pyproject.toml",
         4,
         18,

@@ -163,7 +163,7 @@ def test_a_message_never_hides_a_control_character() -> None:
 def test_blank_items_count_as_nothing_and_are_told() -> None:
     """Case empty-deps-03."""
     note = Problem(
-        "invalid-declaration", "the item is blank and counts as nothing", "plugin.yaml", 3, 10, "pip_dependencies[1]"
+        "invalid-declaration", "the item is blank, and is ignored", "plugin.yaml", 3, 10, "pip_dependencies[1]"
     )
     result = judged("requests>=2\n\n   \n", "  \n  ")
     assert ([r.canonical for r in result.requirements], result.problems, result.notes) == (["requests>=2"], (), (note,))
@@ -288,5 +288,5 @@ def test_another_copy_of_the_host_is_refused_even_by_commit() -> None:
     problem = the_problem(f"hermes-agent[voice] @ git+https://git.example.invalid/h@{SHA}", allow_direct_urls=True)
     assert (problem.code, problem.hint) == (
         "direct-url",
-        "ask for a version of it: `hermes-agent>=…`, or `requires_hermes`",
+        "require a version of it: `hermes-agent>=…`, or `requires_hermes`",
     )
