@@ -204,8 +204,8 @@ def test_stopped_while_it_waits_for_another_operation_it_says_so_and_leaves_the_
 
 @pytest.mark.parametrize("staging", ["install"], indirect=True)
 def test_ctrl_c_pressed_again_cuts_the_tidying_up_short_and_the_next_change_does_it(staging: Staging) -> None:
-    staging.restore()
     journal = staging.points[[point.call for point in staging.points].index("link")]
+    staging.restore()
     answer = staging.interrupt((signal.SIGINT, journal), (signal.SIGINT, Point("rmdir", 3)))
     assert (answer.gist, is_stored(staging.home, answer)) == ("3 interrupted interrupted", True)
     assert staging.again().gist == "0 admitted"
