@@ -7,12 +7,12 @@ import hashlib
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
 from fixtures.homes import PLUGINS, Home, new_home, snapshot, write_plugin
-from fixtures.running import Running
+from fixtures.running import ANSWERS, Running
 from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, build_wheels, read_recipe
 from pm.generations.distributions import stamp
 from pm.generations.leases import leased
@@ -320,17 +320,10 @@ OPEN = "len(__import__('os').listdir('/proc/self/fd'))"
 class Direct(Running):
     """A Python of the first generation that was started without `hermes run`."""
 
-    def __init__(self, home: Home) -> None:
-        program = home.state / "generations" / "1" / "bin" / "python"
-        code = "import sys\nfor line in sys.stdin: print(eval(line), flush=True)"
-        self._process = subprocess.Popen(
-            [program, "-c", code],
-            env=home.environ,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    @staticmethod
+    def _begin(home: Home, stdin: IO[str], stdout: IO[str], stderr: IO[str]) -> subprocess.Popen[str]:
+        command: list[str | Path] = [home.state / "generations" / "1" / "bin" / "python", "-c", ANSWERS]
+        return subprocess.Popen(command, env=home.environ, stdin=stdin, stdout=stdout, stderr=stderr, text=True)
 
 
 def test_a_lease_that_came_with_the_start_is_found_and_no_second_is_taken(home: Home) -> None:
