@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,8 +23,9 @@ from pm.plugins.tree import tree_digest
 from pm.system.files import read_json
 
 ALL = OPERATIONS | MORE_OPERATIONS
+SOME = 60
+"""Moments, of up to some hundreds."""
 QUICK = ("install", "install switched off", "disable", "rollback of files", "gc")
-EVERY = [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in ALL]
 WITH_POINTER = [name for name in ALL if name not in ("install switched off", "gc")]
 NOTHING = Call("nothing")
 
@@ -135,18 +136,24 @@ def relevant(state: State) -> Iterator[object]:
             yield path, state.files.get(number, number)
 
 
-def faults(tape: Tape) -> dict[str, list[str]]:
+def some_and_all(quick: Iterable[str], every: Iterable[str]) -> list[object]:
+    """Return operations with how many of their moments are tried: quick ones now, and every one slowly."""
+    some: list[object] = [pytest.param(name, SOME, id=f"{name}-some") for name in quick]
+    return some + [pytest.param(name, EVERY_POINT, id=f"{name}-all", marks=pytest.mark.slow) for name in every]
+
+
+def faults(tape: Tape, chosen: Iterable[Moment]) -> dict[str, list[str]]:
     """Return what is wrong after the power failed, by the last call that was made."""
     wrong: dict[str, set[str]] = {}
-    for call, problems in wrong_moments(tape):
+    for call, problems in wrong_moments(tape, chosen):
         wrong.setdefault(call, set()).update(problems)
     return {call: sorted(problems) for call, problems in wrong.items()}
 
 
-def wrong_moments(tape: Tape) -> Iterator[tuple[str, set[str]]]:
+def wrong_moments(tape: Tape, chosen: Iterable[Moment]) -> Iterator[tuple[str, set[str]]]:
     before = as_selected(tape, tape.disk)
     after = as_selected(tape, tape.disk.after(tape.calls))
-    for moment in moments(tape):
+    for moment in chosen:
         write_state(moment.state, tape.home, moment.inodes)
         problems = set(mended(tape.home))
         now = selected(tape.home)
@@ -217,9 +224,12 @@ def is_whole(places: Places, digest: str) -> bool:
     return tree.is_dir() and tree_digest(tree) == digest
 
 
-@pytest.mark.parametrize("staging", EVERY, indirect=True)
-def test_whenever_the_power_fails_all_of_the_old_or_of_the_new_is_found(staging: Staging) -> None:
-    assert faults(taped(staging)) == {}
+@pytest.mark.parametrize(("staging", "count"), some_and_all(QUICK, ALL), indirect=["staging"])
+def test_whenever_the_power_fails_all_of_the_old_or_of_the_new_is_found(
+    staging: Staging, count: int, sample: Sample
+) -> None:
+    tape = taped(staging)
+    assert faults(tape, sample([*moments(tape)], count)) == {}
 
 
 @pytest.mark.parametrize(
@@ -245,22 +255,19 @@ def around_the_commit(staging: Staging) -> tuple[Point, Point]:
     return commit, flush
 
 
-@pytest.mark.parametrize(
-    "staging",
-    [pytest.param(name, marks=[] if name == "install --force" else [pytest.mark.slow]) for name in WITH_POINTER],
-    indirect=True,
-)
+@pytest.mark.parametrize(("staging", "count"), some_and_all(["install --force"], WITH_POINTER), indirect=["staging"])
 def test_whenever_the_power_fails_while_an_interrupted_operation_is_mended_it_can_be_mended_again(
-    staging: Staging,
+    staging: Staging, count: int, sample: Sample
 ) -> None:
-    undone, finished = (taped_mending(staging, point) for point in around_the_commit(staging))
-    assert (faults(undone), faults(finished)) == ({}, {})
+    tapes = [taped_mending(staging, point) for point in around_the_commit(staging)]
+    assert [faults(tape, sample([*moments(tape)], count)) for tape in tapes] == [{}, {}]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("staging", ["install --force", "rollback of files"], indirect=True)
 def test_killed_anywhere_and_without_power_while_it_is_mended_it_can_be_mended_again(staging: Staging) -> None:
-    wrong = {str(point): faults(taped_mending(staging, point)) for point in staging.points}
+    tapes = ((point, taped_mending(staging, point)) for point in staging.points)
+    wrong = {str(point): faults(tape, moments(tape)) for point, tape in tapes}
     assert {point: found for point, found in wrong.items() if found} == {}
 
 
@@ -327,8 +334,8 @@ def test_after_the_power_failed_commands_start_and_the_next_change_mends_what_it
 @pytest.mark.parametrize("staging", ["rollback of files"], indirect=True)
 def test_without_flushes_the_power_fails_at_a_wrong_moment(staging: Staging, name: str, flush: str) -> None:
     tape = taped(staging)
-    calls = [NOTHING if kind_of(call) == flush else call for call in tape.calls]
-    assert next(wrong_moments(tape._replace(calls=calls)), None) is not None, name
+    without = tape._replace(calls=[NOTHING if kind_of(call) == flush else call for call in tape.calls])
+    assert next(wrong_moments(without, moments(without)), None) is not None, name
 
 
 def kind_of(call: Call) -> str:
@@ -339,8 +346,12 @@ def kind_of(call: Call) -> str:
 @pytest.mark.parametrize("staging", ["disable"], indirect=True)
 def test_mending_that_does_not_flush_the_pointer_first_is_noticed(staging: Staging) -> None:
     tape = taped_mending(staging, around_the_commit(staging)[1])
-    calls = [*tape.calls[: tape.lasting], NOTHING, *tape.calls[tape.lasting + 1 :]]
-    assert faults(tape._replace(calls=calls)) != {}
+    without = without_call(tape, tape.lasting)
+    assert faults(without, moments(without)) != {}
+
+
+def without_call(tape: Tape, number: int) -> Tape:
+    return tape._replace(calls=[*tape.calls[:number], NOTHING, *tape.calls[number + 1 :]])
 
 
 @pytest.mark.slow
@@ -350,9 +361,6 @@ def test_every_flush_between_the_journal_and_the_pointer_is_needed(staging: Stag
     journal = next(n for n, call in enumerate(tape.calls) if call.name == "rename" and "journal" in call.paths[1])
     # the name of the pointer is flushed twice: the second time by finishing, which cannot rely on the first
     flushes = [n for n in range(journal, tape.lasting) if tape.calls[n].name == "fsync"]
-    unneeded = [
-        str(tape.calls[n])
-        for n in flushes
-        if not faults(tape._replace(calls=[*tape.calls[:n], NOTHING, *tape.calls[n + 1 :]]))
-    ]
+    tapes = ((str(tape.calls[n]), without_call(tape, n)) for n in flushes)
+    unneeded = [call for call, without in tapes if not faults(without, moments(without))]
     assert (len(flushes), unneeded) == (5, [])
