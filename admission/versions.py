@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from packaging.specifiers import Specifier, SpecifierSet
 from packaging.version import Version
 
-__all__ = ["VersionSets", "bits", "count", "newest"]
+__all__ = ["VersionSets", "bits", "newest"]
 
 _PRERELEASE = re.compile(r"[0-9][-_.]?(?:a|b|c|rc|alpha|beta|pre|preview|dev)", re.IGNORECASE)
 
@@ -21,11 +21,6 @@ _PRERELEASE = re.compile(r"[0-9][-_.]?(?:a|b|c|rc|alpha|beta|pre|preview|dev)", 
 def newest(mask: int) -> int:
     """Return the position of the newest member of a set that is not empty."""
     return mask.bit_length() - 1
-
-
-def count(mask: int) -> int:
-    """Return the number of members."""
-    return mask.bit_count()
 
 
 def bits(mask: int) -> Iterator[int]:
