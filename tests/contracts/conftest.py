@@ -10,7 +10,10 @@ import pytest
 
 from fixtures.faults import MORE_OPERATIONS, OPERATIONS, Staging
 from fixtures.homes import new_home
+from fixtures.same_place import tmp_path
 from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
+
+__all__ = ["tmp_path"]
 
 
 @pytest.fixture(scope="session")

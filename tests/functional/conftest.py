@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from fixtures.homes import Home, new_home
+from fixtures.same_place import tmp_path
 from fixtures.server import IndexServer
 from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
+
+__all__ = ["tmp_path"]
 
 
 @pytest.fixture(scope="session")

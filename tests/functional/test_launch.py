@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import time
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from pm.generations.leases import exclusively, leased
 from pm.places import EnvironmentNumber, Places
 
 PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
+NUMBERS = count()
 PRINT_WORDS = "import json, sys; print(json.dumps(sys.argv[1:]))"
 
 
@@ -27,9 +29,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Home:
 
 
 @pytest.fixture
-def profile(shared: Home, tmp_path: Path) -> Home:
+def profile(shared: Home) -> Home:
     """Return a profile for one test, which shares the generation."""
-    return shared.profile(tmp_path.name)
+    return shared.profile(f"profile-{next(NUMBERS)}")
 
 
 @pytest.fixture

@@ -8,7 +8,10 @@ import pytest
 
 from fixtures.homes import Home, new_home
 from fixtures.hosts import host, releases
+from fixtures.same_place import tmp_path
 from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, read_recipe
+
+__all__ = ["tmp_path"]
 
 
 def _kit(version: str, *requires: str) -> Distribution:
