@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from admission import Problem
+from pm.limits import DECLARATION_BYTES
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
-
-LARGEST = 1024 * 1024
-"""Bytes that a declaration file may have; real ones have a few hundred."""
 
 MANIFEST_FILES = ("plugin.yaml", "plugin.yml", "plugin.json")
 """The first one that exists is the manifest."""
@@ -68,7 +66,7 @@ def wheel_files(archive: ZipFile, prefix: str) -> Fetch:
             entry = archive.getinfo(prefix + name)
         except KeyError:
             return None
-        return _too_large(name) if entry.file_size > LARGEST else archive.read(entry)
+        return _too_large(name) if entry.file_size > DECLARATION_BYTES.value else archive.read(entry)
 
     return fetch
 
@@ -84,12 +82,12 @@ def _read(folder: Path, name: str) -> Content:
     if not stat.S_ISREG(status.st_mode):
         return Problem("invalid-declaration", "this is not a regular file", name)
     with path.open("rb") as stream:
-        content = stream.read(LARGEST + 1)
-    return _too_large(name) if len(content) > LARGEST else content
+        content = stream.read(DECLARATION_BYTES.value + 1)
+    return _too_large(name) if len(content) > DECLARATION_BYTES.value else content
 
 
 def _too_large(name: str) -> Problem:
-    return Problem("invalid-declaration", f"the file is larger than {LARGEST // 1024} KiB", name)
+    return Problem("invalid-declaration", f"the file is larger than {DECLARATION_BYTES.value // 1024} KiB", name)
 
 
 def _not_utf8(name: str, message: str, line: int) -> Problem:

@@ -10,6 +10,7 @@ from pm.receipts.render import render
 from scripts.reference.codes import codes_page
 from scripts.reference.command_line import VARIABLES, command_line_page
 from scripts.reference.exit_codes import exit_codes_page
+from scripts.reference.limits import limits_page
 
 __all__ = ["VARIABLES", "documents", "schema_text", "write"]
 
@@ -21,6 +22,7 @@ def documents() -> Mapping[str, str]:
         "command-line.md": command_line_page(),
         "exit-codes.md": exit_codes_page(),
         "codes.md": codes_page(),
+        "limits.md": limits_page(),
         "receipt.schema.json": schema_text(),
         **{f"receipts/{name}.json": receipt_text(receipt) for name, receipt in examples.items()},
         **{f"receipts/{name}.txt": render(receipt, width=80) for name, receipt in examples.items()},

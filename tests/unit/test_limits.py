@@ -1,0 +1,38 @@
+"""What limits the tests put on the reading of foreign bytes: they hold, and the damage that they do is damage."""
+
+from __future__ import annotations
+
+import random
+
+from fixtures.limited import limited
+from fixtures.mutations import mutated
+from pm.limits import table
+
+
+def test_a_call_returns_within_its_limits() -> None:
+    assert limited(lambda: 6 * 7) == (0, "42")
+
+
+def test_a_call_that_takes_too_long_is_ended() -> None:
+    def endless() -> None:
+        while True:
+            pass
+
+    assert limited(endless, seconds=0.2).status is None
+
+
+def test_a_call_that_takes_too_much_memory_fails() -> None:
+    ending = limited(lambda: len(bytearray(200 << 20)), memory=100 << 20)
+    assert (ending.status, ending.told.splitlines()[-1]) == (1, "MemoryError")
+
+
+def test_damage_differs_from_the_original_and_can_be_done_again() -> None:
+    original = bytes(range(256))
+    damaged = [mutated(original, random.Random(number)) for number in range(200)]
+    assert damaged == [mutated(original, random.Random(number)) for number in range(200)]
+    assert len(set(damaged) - {original}) > 150
+
+
+def test_each_limit_says_what_it_is_of_and_why() -> None:
+    assert all(all(limit) for limit in table())
+    assert len({limit.of for limit in table()}) == len(table())
