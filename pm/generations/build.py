@@ -35,6 +35,7 @@ from pm.index import IndexClient
 from pm.index.package_sources import Sources
 from pm.places import EnvironmentNumber, GenerationNumber, Places, own_environment
 from pm.receipts.receipt import time_text
+from pm.system.meanwhile import meanwhile
 
 
 class Ingredients(NamedTuple):
@@ -101,9 +102,11 @@ def prepare(places: Places, lock: Lock, ingredients: Ingredients, selected: Reco
     environment = own_environment(number)
     folder = places.environment(environment)
     try:
-        with room_for(places, lock):
+        with room_for(places, lock), meanwhile(_import_what_comes_next):
             _built(places, environment, lock, ingredients)
-        check = check_environment(folder, lock, ingredients.interpreter)
+        # the flush before the commit has less to do then, and the check writes nothing
+        with meanwhile(os.sync):
+            check = check_environment(folder, lock, ingredients.interpreter)
         refused = refusal_of(check.clashes, lock)
         if refused is not None:
             _withdraw(folder)
@@ -114,6 +117,15 @@ def prepare(places: Places, lock: Lock, ingredients: Ingredients, selected: Reco
         _withdraw(folder)
         raise
     return Prepared(number, environment, lock, tuple(warning_of(fault) for fault in check.clashes if fault.harmless))
+
+
+def _import_what_comes_next() -> None:
+    """Import what the check of an environment and the commit need."""
+    import csv  # noqa: F401 - of RECORDs with quotes
+
+    import pm.config.yaml_edit
+    import pm.documents.yaml_nodes
+    import pm.index.metadata  # noqa: F401 - as the two above: only imported
 
 
 def _built(places: Places, number: EnvironmentNumber, lock: Lock, ingredients: Ingredients) -> None:

@@ -93,7 +93,11 @@ def _raise_named(_: object, path: str, raised: tuple[type[BaseException], BaseEx
 
 def seal(folder: Path) -> None:
     """Take write permission from the environment's folders, so that no file is added by accident."""
-    for directory, _, _ in os.walk(folder, topdown=False):
+    left = [os.fspath(folder)]
+    while left:
+        directory = left.pop()
+        with os.scandir(directory) as entries:
+            left += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
         Path(directory).chmod(0o555)
 
 
@@ -115,7 +119,7 @@ def check_environment(folder: Path, lock: Lock, interpreter: Interpreter) -> Env
     distributions = list(installed(site))
     records = {one.name: read_lines(one.record) for one in distributions}
     core = lock.core.partition("==")[0]
-    files = {name: {os.path.normpath(line.path): line.digest for line in lines} for name, lines in records.items()}
+    files = {name: {_plain(line.path): line.digest for line in lines} for name, lines in records.items()}
     drift = (
         *_compare_names(distributions, lock),
         *_compare_sizes(site, records),
@@ -128,6 +132,12 @@ def check_environment(folder: Path, lock: Lock, interpreter: Interpreter) -> Env
         *reserved(files),
     )
     return EnvironmentCheck(drift, clashes)
+
+
+def _plain(path: str) -> str:
+    """Return a path without detours: nearly every one has none, and to find that out by `normpath` takes long."""
+    odd = path.startswith(".") or path.endswith("/") or "//" in path or "/." in path
+    return os.path.normpath(path) if odd else path
 
 
 def _compare_names(distributions: Iterable[InstalledDistribution], lock: Lock) -> Iterator[Fault]:
@@ -200,19 +210,33 @@ def _compare_own(folder: Path) -> Iterator[Fault]:
 
 
 def _compare_sizes(site: Path, records: dict[str, list[RecordLine]]) -> Iterator[Fault]:
-    base = os.fspath(site)
     # of a path that several write only one content is there; whether that is a fault is not a question of sizes
-    sizes: dict[str, set[int | None]] = {}
+    expected: dict[str, set[int | None]] = {}
     for line in (line for lines in records.values() for line in lines):
-        sizes.setdefault(line.path, set()).add(line.size)
+        expected.setdefault(line.path, set()).add(line.size)
+    sizes = _sizes(site, expected)
     for name, lines in records.items():
         if not lines:
             yield Fault("drift", f"`{name}` has no RECORD that can be read", name)
         for line in lines:
-            try:
-                size = os.stat(f"{base}/{line.path}").st_size  # noqa: PTH116 - a Path for each costs more
-            except OSError:
+            size = sizes.get(line.path)
+            if size is None:
                 yield Fault("drift", f"`{line.path}` of `{name}` is missing", name)
-                continue
-            if line.size is not None and size not in sizes[line.path]:
+            elif line.size is not None and size not in expected[line.path]:
                 yield Fault("drift", f"`{line.path}` of `{name}` has {size} bytes, its RECORD says {line.size}", name)
+
+
+def _sizes(site: Path, paths: Iterable[str]) -> dict[str, int]:
+    """Return the sizes of the files that are there, by their paths from the site-packages."""
+    sizes: dict[str, int] = {}
+    # thousands of files: from the folder, the system finds each in two thirds of the time that it takes from the root
+    folder = os.open(site, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for path in paths:
+            try:
+                sizes[path] = os.stat(f"./{path}", dir_fd=folder).st_size
+            except (OSError, ValueError):  # a name with a NUL byte names no file either
+                continue
+    finally:
+        os.close(folder)
+    return sizes
