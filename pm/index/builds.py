@@ -7,7 +7,7 @@ from pm.errors import PmError
 from pm.index.package_sources import Sources
 from pm.redaction import redact
 from pm.system.files import put_in_place, working_folder
-from pm.system.processes import gave_up_on_a_full_disk, run, scrubbed_environment, temporary_folder
+from pm.system.processes import gave_up_on_a_full_disk, run, scrubbed_environment
 
 _TAIL_LINES = 30
 _LONGEST_BUILD = 1800.0
@@ -35,15 +35,16 @@ def build_wheel(sdist: Path, sha256: str, name: str, workshop: Workshop) -> Path
     if done is not None:
         return done
     with working_folder(workshop.built) as temporary:
-        output = temporary / "wheel"
-        _run_build(sdist, name, output, workshop)
+        output, scratch = temporary / "wheel", temporary / "tmp"
+        scratch.mkdir()
+        _run_build(sdist, name, workshop, output=output, scratch=scratch)
         wheel = next(output.glob("*.whl"), None)
         if wheel is None:
             raise PmError("build-failed", f"the build of `{name}` ended well and left no wheel")
         return put_in_place(wheel, folder / wheel.name)
 
 
-def _run_build(sdist: Path, name: str, output: Path, workshop: Workshop) -> None:
+def _run_build(sdist: Path, name: str, workshop: Workshop, *, output: Path, scratch: Path) -> None:
     from uv import find_uv_bin
 
     command: list[str | Path] = [
@@ -61,7 +62,8 @@ def _run_build(sdist: Path, name: str, output: Path, workshop: Workshop) -> None
         [*command, "--no-create-gitignore", "--no-python-downloads", sdist],
         environment=scrubbed_environment()
         | workshop.sources.environment_for_uv()
-        | {"UV_CACHE_DIR": str(workshop.uv_cache)},
+        # many a build runs what it has just written, and from `/tmp` that is often forbidden
+        | {"UV_CACHE_DIR": str(workshop.uv_cache), "TMPDIR": str(scratch)},
         directory=workshop.built,
         seconds=_LONGEST_BUILD,
     )
@@ -72,7 +74,7 @@ def _run_build(sdist: Path, name: str, output: Path, workshop: Workshop) -> None
             raise PmError(
                 "no-space",
                 f"`{sdist.name}` cannot be built, no space is left:\n" + "\n".join(said[-_TAIL_LINES:]),
-                hint=f"builds need room in `{workshop.built}` and `{temporary_folder()}`; free some and run it again",
+                hint=f"builds need room in `{workshop.built}`; free some and run it again",
             )
         raise PmError(
             "build-failed",

@@ -29,11 +29,28 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 """
 
 
+BUSY = """
+import os, shutil, subprocess, tempfile
+HERE = os.path.dirname(os.path.abspath(__file__))
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "configure")
+        with open(script, "w") as file:
+            file.write("#!/bin/sh\\nexit 0\\n")
+        os.chmod(script, 0o755)
+        subprocess.run([script], check=True)
+    name = os.listdir(os.path.join(HERE, "wheel"))[0]
+    shutil.copy(os.path.join(HERE, "wheel", name), wheel_directory)
+    return name
+"""
+
+
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheels")
-    built = Distribution("hungry", "1.0", tags=(), sdist=True, backend=HUNGRY)
-    build_recipe(folder, [*read_recipe(DEFAULT_RECIPE), CRUMBS, LARGE, built])
+    backends = {"hungry": HUNGRY, "busy": BUSY}
+    built = [Distribution(name, "1.0", tags=(), sdist=True, backend=text) for name, text in backends.items()]
+    build_recipe(folder, [*read_recipe(DEFAULT_RECIPE), CRUMBS, LARGE, *built])
     return folder
 
 
@@ -139,15 +156,28 @@ def test_what_the_cache_has_already_needs_no_room_there(home: Home, small: Volum
     assert small.ask(home, "plugins", "install", birch, "--enable").gist == "0 admitted"
 
 
-def test_a_build_that_fills_the_temporary_folder_is_told_as_that(
-    home: Home, require_tool: Callable[[str], Path]
-) -> None:
+def test_a_build_that_fills_its_folder_is_told_as_that(home: Home, require_tool: Callable[[str], Path]) -> None:
     source = home.plugin("birch", "hungry")
     words = ("plugins", "install", source, "--enable", "--allow-build", "hungry")
-    with Volume(home.work / "tmp", "1m", require_tool) as volume:
-        answer = volume.ask(home, *words, TMPDIR=str(home.work / "tmp"))
+    built = home.state / "cache" / "built"
+    with Volume(built, "1m", require_tool) as volume:
+        answer = volume.ask(home, *words)
         [reason] = answer.value["reasons"]
         assert answer.gist == "3 failed no-space"
         assert reason["message"].startswith("`hungry-1.0.tar.gz` cannot be built, no space is left:\n")
-        assert f"`{home.work}/tmp`" in reason["hint"]
+        assert f"`{built}`" in reason["hint"]
     assert home.ask(*words).gist == "0 admitted"
+
+
+def test_a_build_may_run_what_it_writes_where_nothing_may_be_run_from_the_temporary_folder(
+    home: Home, require_tool: Callable[[str], Path]
+) -> None:
+    """Case sdist-build-fails-03."""
+    source = home.plugin("birch", "busy")
+    with Volume(home.work / "tmp", "4m,noexec", require_tool) as volume:
+        answer = volume.ask(
+            home,
+            *("plugins", "install", source, "--enable", "--allow-build", "busy"),
+            TMPDIR=str(home.work / "tmp"),
+        )
+    assert answer.gist == "0 admitted"
