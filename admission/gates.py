@@ -8,21 +8,22 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from admission.decision import Demand, Reason
 from admission.declaration import Declaration
-from admission.question import ConstraintSet, Core, Question, UnionMember
+from admission.question import ConstraintSet, Core
 from admission.requirement import Origin, Owner, Requirement
 from admission.target import Target
 
-__all__ = ["applies", "judge_gates", "root_requirements"]
+__all__ = ["applies", "judge_gates", "judge_member", "root_requirements"]
 
 
-def judge_gates(question: Question) -> tuple[Reason, ...]:
-    """Return why the candidate (or, without one, any member) cannot be admitted whatever is resolved."""
-    constraints = question.constraints
-    reasons = list(_judge_core(constraints.core, constraints.target))
-    for member in constraints.members:
-        if question.candidate in ("", member.declaration.key):
-            reasons.extend(_judge_member(member, constraints))
-    return tuple(reasons)
+def judge_gates(constraints: ConstraintSet) -> tuple[Reason, ...]:
+    """Return why a set cannot be admitted whatever is resolved. Gates hold for every member, whichever is judged."""
+    members = (reason for member in constraints.members for reason in judge_member(member.declaration, constraints))
+    return (*_judge_core(constraints.core, constraints.target), *members)
+
+
+def judge_member(declaration: Declaration, constraints: ConstraintSet) -> tuple[Reason, ...]:
+    """Return why one plugin cannot be admitted with a core and a target, whatever is resolved."""
+    return tuple(_judge_member(declaration, constraints))
 
 
 def root_requirements(constraints: ConstraintSet) -> list[Requirement]:
@@ -54,8 +55,8 @@ def _judge_core(core: Core, target: Target) -> Iterator[Reason]:
         )
 
 
-def _judge_member(member: UnionMember, constraints: ConstraintSet) -> Iterator[Reason]:
-    declaration, core, target = member.declaration, constraints.core, constraints.target
+def _judge_member(declaration: Declaration, constraints: ConstraintSet) -> Iterator[Reason]:
+    core, target = constraints.core, constraints.target
     for problem in declaration.problems:
         yield Reason(
             code=problem.code,
@@ -73,10 +74,10 @@ def _judge_member(member: UnionMember, constraints: ConstraintSet) -> Iterator[R
             message=f"`{declaration.key}` requires Python `{declaration.requires_python}`, this is {target.python}",
         )
     if declaration.requires_core and not _contains(declaration.requires_core, core.gate_version):
-        yield _core_misfit(member, core, _gate(member, declaration.requires_core))
+        yield _core_misfit(declaration, core, _gate(declaration))
     for gate in declaration.gates:
         if applies(gate.marker, target) and gate.specifier and not _contains(gate.specifier, core.gate_version):
-            yield _core_misfit(member, core, gate)
+            yield _core_misfit(declaration, core, gate)
 
 
 def _addresses(declaration: Declaration) -> Iterator[Reason]:
@@ -98,17 +99,17 @@ def _addresses(declaration: Declaration) -> Iterator[Reason]:
             )
 
 
-def _gate(member: UnionMember, specifier: str) -> Requirement:
-    declaration = member.declaration
+def _gate(declaration: Declaration) -> Requirement:
+    specifier = declaration.requires_core
     owner = Owner("plugin", declaration.key)
     origin = Origin(owner, declaration.requires_core_file, declaration.requires_core_line, "requires_hermes")
     return Requirement(name="hermes-agent", origin=origin, specifier=specifier, text=specifier)
 
 
-def _core_misfit(member: UnionMember, core: Core, gate: Requirement) -> Reason:
+def _core_misfit(declaration: Declaration, core: Core, gate: Requirement) -> Reason:
     return Reason(
         code="core-version",
-        message=f"`{member.declaration.key}` requires the core `{gate.specifier}`, the core is {_core(core)}",
+        message=f"`{declaration.key}` requires the core `{gate.specifier}`, the core is {_core(core)}",
         package=core.name,
         demands=(Demand(gate, (gate.canonical,)),),
         file=gate.origin.file,

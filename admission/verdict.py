@@ -52,7 +52,7 @@ class PreparedQuestion(NamedTuple):
 
 def prepare(question: Question) -> PreparedQuestion:
     """Judge what needs no resolving, and bring the requirements of the union in their order."""
-    refused = judge_gates(question)
+    refused = judge_gates(question.constraints)
     return PreparedQuestion(question, refused, () if refused else roots_of(root_requirements(question.constraints)))
 
 

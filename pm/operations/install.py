@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from admission import Admitted, Problem, Question, Reason, Refused
+from admission import Admitted, Problem, Reason, Refused
 from admission.gates import judge_gates
 from pm.config.edit import Enable
 from pm.config.profiles import own_names
@@ -152,7 +152,7 @@ class _Installation:
         key = self._candidate.key
         alone = self._state.union.of((self._candidate.member,))
         self._run.decides_on_inputs((), alone.fingerprint)
-        reasons = judge_gates(Question(alone.constraints, candidate=key))
+        reasons = judge_gates(alone.constraints)
         if reasons:
             return self._kept(Refused(reasons))
         if not self._run.operation.dry_run:

@@ -7,21 +7,23 @@ from typing import NamedTuple, TypeVar
 from admission import (
     NOTHING_KNOWN,
     Admitted,
+    ConstraintSet,
     Decision,
     Facts,
     Need,
     Notice,
+    Owner,
     Problem,
     Question,
     Refused,
     Undecided,
 )
-from admission.gates import root_requirements
+from admission.gates import judge_member, root_requirements
 from admission.verdict import PreparedQuestion, decide_prepared, prepare
 from lockfiles import Lock, environment_marker
 from pm.errors import PmError
 from pm.generations.admitted import was_decided_on
-from pm.generations.fault_reasons import refusal_of, warning_of
+from pm.generations.fault_reasons import FILE_CODES, refusal_of, warning_of
 from pm.generations.file_faults import faults_of
 from pm.generations.records import Member
 from pm.index import IndexClient, IndexOptions
@@ -80,22 +82,27 @@ class Resolver:
     def resolve(self, proposal: Proposal, candidate: str = "", asked: Collection[str] = ()) -> Verdict:
         """Decide whether the core and these members hold together, and fetch what must be known for that.
 
-        A plugin that a config enables and no generation ever had is judged along; but where it stands in the way of
-        others, they are judged without it, and a note says so: the candidate and those that are `asked` about stay.
-        Raise `PmError` for an index that does not cooperate.
+        A plugin that a config enables and the selected generation does not hold is judged along; but where it fails a
+        gate or stands in the way of others, they are judged without it, and a note says so: the candidate and those
+        that are `asked` about stay. Raise `PmError` for an index that does not cooperate.
         """
-        verdict = self._verdict(proposal, candidate)
+        judged = _Judged(self.state, candidate, frozenset(asked))
+        unfit = {member: note for member in proposal.members if (note := judged.unfit(member, proposal.constraints))}
+        if unfit:
+            proposal = proposal.of(member for member in proposal.members if member not in unfit)
+        verdict = self._fitting(proposal, judged)
+        return verdict._replace(notes=(*verdict.notes, *unfit.values()))
+
+    def _fitting(self, proposal: Proposal, judged: "_Judged") -> Verdict:
+        """Return the verdict on members, else on those of them that others have to make room for."""
+        verdict = self._verdict(proposal, judged.candidate)
         if not isinstance(verdict.decision, Refused):
             return verdict
-        members, recorded = proposal.members, self.state.recorded
-        staying = tuple(
-            member
-            for member in members
-            if member.key == candidate or member.key in asked or was_decided_on(recorded, member.key, member.digest)
-        )
-        if len(staying) == len(members) or (not candidate and not staying):
+        members = proposal.members
+        staying = tuple(member for member in members if judged.stays(member, verdict.decision))
+        if len(staying) == len(members) or (not judged.candidate and not staying):
             return verdict
-        again = self._verdict(self.state.union.of(staying), candidate)
+        again = self._verdict(proposal.of(staying), judged.candidate)
         if not isinstance(again.decision, Admitted):
             # without the others it is refused as well, and this is the shorter explanation
             return again if isinstance(again.decision, Refused) else verdict
@@ -153,6 +160,59 @@ class Resolver:
         # pip goes on without a folder of its configuration that is not there, and so do we
         missing = (Notice("find-links-unused", error.message),) if error is not None else ()
         return (*self.state.sources.warnings, *self.index.warnings, *missing)
+
+
+class _Judged(NamedTuple):
+    """What a verdict is asked for: who stays whatever comes of it, and who makes room."""
+
+    state: State
+    candidate: str
+    asked: frozenset[str]
+
+    def unfit(self, member: Member, constraints: ConstraintSet) -> Problem | None:
+        """Return why a member is left out before anything is resolved; `None` if it is judged along.
+
+        Gates hold for every member, so that what fails one is not admitted with what another plugin asks for. When all
+        of the selected generation is judged with another core, what fails is a reason and not left out unasked.
+        """
+        if self._is_asked(member) or (not self.candidate and self._was_admitted(member)):
+            return None
+        reasons = judge_member(member.declaration, constraints)
+        return _left_out(member, reasons[0].message) if reasons else None
+
+    def stays(self, member: Member, refused: Refused) -> bool:
+        """Say whether others have to make room for a member, or fit beside it, whatever they are."""
+        if self._is_asked(member):
+            return True
+        return self._was_admitted(member) and not (self._is_elsewhere and _owns_files(member, refused))
+
+    def _is_asked(self, member: Member) -> bool:
+        return member.key == self.candidate or member.key in self.asked
+
+    def _was_admitted(self, member: Member) -> bool:
+        return was_decided_on(self.state.recorded, member.key, member.digest)
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether a candidate is judged with another core or target than that of the selected generation."""
+        return bool(self.candidate) and not _is_host_of(self.state)
+
+
+def _owns_files(member: Member, refused: Refused) -> bool:
+    """Say whether a set is refused for files alone, and a member asks for some of them."""
+    if not all(reason.code in FILE_CODES for reason in refused.reasons):
+        return False
+    owners = {demand.requirement.origin.owner for reason in refused.reasons for demand in reason.demands}
+    return Owner("plugin", member.key) in owners
+
+
+def _is_host_of(state: State) -> bool:
+    """Say whether the selected generation was made with the core and for the target of now."""
+    record, core = state.record, state.hosted.core
+    if record is None:
+        return False
+    told = (record.core.get("name"), record.core.get("version"), record.core.get("extras"), record.target)
+    return told == (core.name, core.version, list(core.extras), state.interpreter.target.name)
 
 
 def question_of(state: State, proposal: Proposal, candidate: str) -> Question:
@@ -219,7 +279,10 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _not_admitted(member: Member) -> Problem:
-    message = f"`{member.key}` is enabled and was left out, because the requirements cannot all hold with it"
-    return Problem(
-        "not-admitted", message, key="plugins.enabled", hint=f"`hermes plugins enable {member.key}` says why"
-    )
+    return _left_out(member, "the requirements cannot all hold with it")
+
+
+def _left_out(member: Member, why: str) -> Problem:
+    message = f"`{member.key}` is enabled and was left out: {why}"
+    hint = f"`hermes plugins check {member.key}` says what can be done"
+    return Problem("not-admitted", message, key="plugins.enabled", hint=hint)
