@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from admission.core_gate import HOST, CoreFault, core_fault
 from admission.decision import Demand, Reason
 from admission.declaration import Declaration
 from admission.question import ConstraintSet, Core
@@ -28,7 +29,7 @@ def judge_member(declaration: Declaration, constraints: ConstraintSet) -> tuple[
 
 def root_requirements(constraints: ConstraintSet) -> list[Requirement]:
     """Return the requirements that are resolved: the core's and every member's that apply to the target."""
-    names = {constraints.core.name, "hermes-agent"}
+    names = {constraints.core.name, HOST}
     requirements = list(constraints.core.requirements)
     for member in constraints.members:
         if not member.declaration.external:
@@ -73,11 +74,11 @@ def _judge_member(declaration: Declaration, constraints: ConstraintSet) -> Itera
             code="python-version",
             message=f"`{declaration.key}` requires Python `{declaration.requires_python}`, this is {target.python}",
         )
-    if declaration.requires_core and not _contains(declaration.requires_core, core.gate_version):
-        yield _core_misfit(declaration, core, _gate(declaration))
-    for gate in declaration.gates:
-        if applies(gate.marker, target) and gate.specifier and not _contains(gate.specifier, core.gate_version):
-            yield _core_misfit(declaration, core, gate)
+    hermes = [_gate(declaration)] if declaration.requires_core else []
+    for gate in (*hermes, *(gate for gate in declaration.gates if applies(gate.marker, target))):
+        fault = core_fault(core, gate.name, gate.specifier, gate.extras)
+        if fault is not None:
+            yield _core_misfit(declaration, core, gate, fault)
 
 
 def _addresses(declaration: Declaration) -> Iterator[Reason]:
@@ -103,28 +104,24 @@ def _gate(declaration: Declaration) -> Requirement:
     specifier = declaration.requires_core
     owner = Owner("plugin", declaration.key)
     origin = Origin(owner, declaration.requires_core_file, declaration.requires_core_line, "requires_hermes")
-    return Requirement(name="hermes-agent", origin=origin, specifier=specifier, text=specifier)
+    return Requirement(name=HOST, origin=origin, specifier=specifier, text=specifier)
 
 
-def _core_misfit(declaration: Declaration, core: Core, gate: Requirement) -> Reason:
+def _core_misfit(declaration: Declaration, core: Core, gate: Requirement, fault: CoreFault) -> Reason:
     return Reason(
-        code="core-version",
-        message=f"`{declaration.key}` requires the core `{gate.specifier}`, the core is {_core(core)}",
+        code=fault.code,
+        message=f"`{declaration.key}` requires {fault.asked}, {fault.message}",
         package=core.name,
         demands=(Demand(gate, (gate.canonical,)),),
         file=gate.origin.file,
         line=gate.origin.line,
         key=gate.origin.key,
+        hint=fault.hint,
     )
 
 
-def _core(core: Core) -> str:
-    spoken = f", which counts as {core.speaks}" if core.speaks and core.speaks != core.version else ""
-    return f"{core.name} {core.version}{spoken}"
-
-
 def _contains(specifier: str, version: str) -> bool:
-    """Judge with PEP 440; a development version of the core counts as the release it leads to."""
+    """Judge a Python with PEP 440; bounds that cannot be read accept none."""
     try:
         accepted = SpecifierSet(specifier)
     except InvalidSpecifier:

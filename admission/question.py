@@ -27,6 +27,11 @@ class Core(NamedTuple):
     pin: Pin | None = None
     """The core itself as it stands in the lock; `None` for a project folder, which is not built."""
     extras: tuple[str, ...] = ()
+    """As they were chosen, sorted."""
+    active: tuple[str, ...] = ()
+    """The extras that count, sorted: those that were chosen, and those that these ask for."""
+    offers: tuple[str, ...] = ()
+    """All extras that it has, sorted."""
 
     @property
     def gate_version(self) -> str:
@@ -78,6 +83,8 @@ class ConstraintSet(NamedTuple):
                 self.core.requires_python,
                 self.core.gate_version,
                 list(self.core.extras),
+                list(self.core.active),
+                list(self.core.offers),
             ],
             "roots": sorted({(str(r.origin.owner), r.canonical) for r in self.core.requirements}),
             "preferences": sorted(self.core.preferences.items()),

@@ -6,9 +6,11 @@ from typing import NamedTuple
 from packaging.specifiers import SpecifierSet
 
 from admission.complete import CompleteAnswer, Leaf, decide_completely, roots_of
+from admission.core_gate import CoreFault, core_fault
 from admission.decision import Available, Demand, Need, Proof, Reason, Refused
 from admission.frontier import with_neighbours
 from admission.question import Question
+from admission.requirement import Origin, Owner, parse_requirement
 from admission.universe import INVALID, Arc, Root, Universe
 from admission.versions import bits
 
@@ -114,6 +116,7 @@ def _explained(universe: Universe, core: _Core, search: str) -> Reason:
         demands=demands,
         available=_available(restricted, package, arcs),
         also=also,
+        hint=_hint(restricted, package, arcs),
         proof=proof,
         consents=_consents(restricted, package, arcs),
     )
@@ -254,7 +257,7 @@ def unusable_code(universe: Universe, arc: Arc) -> str:
     if arc.name == INVALID:
         return "no-matching-version"
     if arc.name in universe.core_names:
-        return "core-version"
+        return _core_fault(universe, arc).code
     package = universe.package(arc.name)
     if not package.page.versions:
         return "not-found-on-index"
@@ -266,6 +269,13 @@ def unusable_code(universe: Universe, arc: Arc) -> str:
     # what a consent could change comes first, the newest possible cause last
     order = ("prerelease-only", "quarantined", "build-needs-consent", "yanked-only", "python-version", "no-wheel")
     return next(code for code in order if code in codes)
+
+
+def _core_fault(universe: Universe, arc: Arc) -> CoreFault:
+    """Return why the core does not satisfy a demand that a distribution makes on it: only such demands are arcs."""
+    asked = parse_requirement(arc.text, Origin(Owner("distribution", "")))
+    fault = core_fault(universe.constraints.core, asked.name, asked.specifier, asked.extras)
+    return fault or CoreFault(code="core-version", asked="", message="")
 
 
 def fate_code(universe: Universe, name: str, position: int) -> str:
@@ -291,6 +301,8 @@ _ALONE = {
     "python-version": "every release of `{package}` that satisfies `{demand}` requires another Python",
     "build-needs-consent": "only source distributions satisfy `{demand}`, and building one runs its code",
     "core-version": "this core does not satisfy `{demand}`",
+    "core-extra": "this core does not satisfy `{demand}`",
+    "unknown-extra": "this core does not satisfy `{demand}`",
 }
 
 
@@ -302,7 +314,8 @@ def _message(
         return f"every release that satisfies `{first}` has unreadable metadata: {arcs[0][1].text}"
     if code in _ALONE:
         arc = next(arc for _, arc in arcs if unusable_code(universe, arc) == code)
-        return _ALONE[code].format(package=package, demand=arc.text)
+        said = _ALONE[code].format(package=package, demand=arc.text)
+        return f"{said}: {_core_fault(universe, arc).message}" if package in universe.core_names else said
     owners = _listed(sorted({_owner(root) for root in roots}))
     if len(roots) == 1:
         first = roots[0].text
@@ -310,6 +323,13 @@ def _message(
     if len({_owner(root) for root in roots}) == 1:
         return f"no version of `{package}` satisfies all requirements of {owners} together"
     return f"no version of `{package}` satisfies {owners} together"
+
+
+def _hint(universe: Universe, package: str, arcs: Sequence[tuple[Root, Arc]]) -> str:
+    """Return what else may have been meant, where a distribution asks for an extra that the core does not have."""
+    if package not in universe.core_names:
+        return ""
+    return next((hint for _, arc in arcs if (hint := _core_fault(universe, arc).hint)), "")
 
 
 def _owner(root: Root) -> str:

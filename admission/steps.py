@@ -15,7 +15,17 @@ from admission.widening import widened
 from lockfiles import Lock
 from lockfiles.subset import changes
 
-__all__ = ["ProposedStep", "changed", "confirmed", "narrowed", "proposals", "suggested"]
+__all__ = [
+    "NO_CORES",
+    "ChosenCore",
+    "OtherCores",
+    "ProposedStep",
+    "changed",
+    "confirmed",
+    "narrowed",
+    "proposals",
+    "suggested",
+]
 
 MOST = 12
 """Proposals for one refusal."""
@@ -39,25 +49,39 @@ class ProposedStep(NamedTuple):
     """Whether an answer can be trusted; not for a build, whose requirements are only known afterwards."""
 
 
-def no_cores() -> tuple[Core, ...]:
-    """Return that there is no other core."""
-    return ()
+class ChosenCore(NamedTuple):
+    """A core with the setting that chooses it."""
+
+    setting: str
+    core: Core
+
+
+class OtherCores(NamedTuple):
+    """The cores that may be tried; each is asked for when the core takes part in a refusal."""
+
+    newer: Callable[[], Sequence[Core]] = tuple
+    """Newer releases, the newest first."""
+    richer: Callable[[], Sequence[ChosenCore]] = tuple
+    """The same core with the extras that are missing."""
+
+
+NO_CORES = OtherCores()
 
 
 def proposals(
     question: Question,
     refused: Refused,
     *,
-    cores: Callable[[], Sequence[Core]] = no_cores,
+    cores: OtherCores = NO_CORES,
     fixed: Collection[str] = (),
 ) -> tuple[ProposedStep, ...]:
-    """Return what may help, from the least to the most invasive: a wider bound, a newer core, a consent, a plugin less.
+    """Return what may help, from the least to the most invasive: a wider bound, another core, a consent, a plugin less.
 
-    `cores` gives the releases of the core that may be tried, the newest first; it is asked if the core takes part.
     `fixed` are the plugins whose lines cannot be changed.
     """
     found = [
         *_wider_bounds(question, refused, fixed),
+        *_richer_cores(refused, cores),
         *_newer_cores(refused, cores),
         *_consents(refused),
         *_one_less(question, refused),
@@ -162,13 +186,22 @@ def _means(bounds: str, specifier: str) -> bool:
         return False
 
 
-# -- newer cores
+# -- other cores
 
 
-def _newer_cores(refused: Refused, cores: Callable[[], Sequence[Core]]) -> Iterator[ProposedStep]:
+def _richer_cores(refused: Refused, cores: OtherCores) -> Iterator[ProposedStep]:
+    if not any(reason.code == "core-extra" for reason in refused.reasons):
+        return
+    for setting, core in cores.richer():
+        explanation = f"choose the core `{setting}`, with the extras that are missing"
+        step = Step("update-core", core.name, explanation, value=setting)
+        yield ProposedStep(step, partial(_with_core, core=core))
+
+
+def _newer_cores(refused: Refused, cores: OtherCores) -> Iterator[ProposedStep]:
     if not any(_is_about_the_core(reason) for reason in refused.reasons):
         return
-    for core in cores():
+    for core in cores.newer():
         step = Step("update-core", core.name, value=f"{core.name}{_extras(core)}=={core.version}")
         yield ProposedStep(step, partial(_with_core, core=core))
 
@@ -183,7 +216,7 @@ def _extras(core: Core) -> str:
 
 def _is_about_the_core(reason: Reason) -> bool:
     owners = {demand.requirement.origin.owner.kind for demand in (*reason.demands, *reason.also)}
-    return reason.code in ("core-conflict", "core-version") or bool(owners & {"core", "core-extra"})
+    return reason.code in ("core-conflict", "core-version", "core-extra") or bool(owners & {"core", "core-extra"})
 
 
 # -- consents

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from admission.core_gate import HOST, core_fault
 from admission.facts import Candidate, Facts, Page
 from admission.question import ConstraintSet
 from admission.requirement import Requirement
@@ -96,7 +97,7 @@ class Universe:
     ) -> None:
         self.facts = facts
         self.constraints = constraints
-        self.core_names = frozenset({constraints.core.name, "hermes-agent"})
+        self.core_names = frozenset({constraints.core.name, HOST})
         self.roots = tuple(Root(i, root.requirement, root.text) for i, root in enumerate(roots))
         self.kept = kept
         """Name → version of the current lock: preferred, and never quarantined."""
@@ -194,13 +195,8 @@ class Universe:
             if edge.name not in self.core_names:
                 mask = self.package(edge.name).sets.select(edge.specifier)
                 yield Arc(edge.name, edge.extras, mask, is_exact(edge.specifier), requirement_of(edge))
-            elif not self.core_fits(edge.specifier):
+            elif core_fault(self.constraints.core, edge.name, edge.specifier, edge.extras) is not None:
                 yield Arc(edge.name, (), 0, exact=False, text=requirement_of(edge))
-
-    def core_fits(self, specifier: str) -> bool:
-        """Judge a demand on the core itself, which is a gate and never searched."""
-        core = self.constraints.core
-        return VersionSets((core.gate_version,)).select(specifier) == 1
 
     def preferred(self, name: str) -> int:
         """Return the versions that the core's extras or its lock prefer, for the whole set and never binding."""

@@ -10,8 +10,17 @@ from functools import partial
 from typing import NamedTuple
 
 from admission.decision import Admitted, Reason, Refused, Step
-from admission.question import Core, Question
-from admission.steps import ProposedStep, changed, confirmed, narrowed, no_cores, proposals, suggested
+from admission.question import Question
+from admission.steps import (
+    NO_CORES,
+    OtherCores,
+    ProposedStep,
+    changed,
+    confirmed,
+    narrowed,
+    proposals,
+    suggested,
+)
 from lockfiles import Lock
 
 __all__ = ["Ask", "ways_out"]
@@ -33,14 +42,14 @@ def ways_out(
     refused: Refused,
     ask: Ask,
     *,
-    cores: Callable[[], Sequence[Core]] = no_cores,
+    cores: OtherCores = NO_CORES,
     fixed: Collection[str] = (),
     before: Lock | None = None,
 ) -> tuple[Step, ...]:
     """Return the steps that were confirmed, from the least to the most invasive, and then what could not be answered.
 
-    `cores` gives the releases of the core that may be tried, `fixed` are the plugins whose lines cannot be changed, and
-    `before` is what is locked now.
+    `cores` are those that may be tried, `fixed` are the plugins whose lines cannot be changed, and `before` is what is
+    locked now.
     """
     search = _Search(question, refused, ask, cores=cores, fixed=fixed)
     ways: list[_Way] = []
@@ -72,7 +81,7 @@ class _Search:
         refused: Refused,
         ask: Ask,
         *,
-        cores: Callable[[], Sequence[Core]],
+        cores: OtherCores,
         fixed: Collection[str],
     ) -> None:
         self._question = question
@@ -96,7 +105,7 @@ class _Search:
         if not isinstance(refused, Refused):
             return ()
         has_core = any(part.step.action == "update-core" for part in parts)
-        cores = no_cores if has_core else self._cores
+        cores = NO_CORES if has_core else self._cores
         found = proposals(changed(self._question, parts), refused, cores=cores, fixed=self._fixed)
         return tuple(proposal for proposal in found if proposal.step not in {part.step for part in parts})
 

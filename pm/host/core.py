@@ -1,7 +1,7 @@
 """Find the core that plugins must fit: the embedded one, a release of an index, or a project's folder."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,7 +31,7 @@ from pm.redaction import redact
 if TYPE_CHECKING:
     from admission.universe import PackageSets
 
-_SHAPE = 1
+_SHAPE = 2
 """Of a core in a record, which an older manager may have written: one of another shape is found anew."""
 
 
@@ -97,10 +97,19 @@ def find_core(
     return _release(setting, places, target, index)
 
 
-def newer_cores(hosted: HostedCore, index: IndexClient, count: int) -> tuple[Core, ...]:
+def setting_with(hosted: HostedCore, extras: Iterable[str]) -> str:
+    """Return the setting that chooses a core with some more extras; for the embedded core, that of the host."""
+    core = hosted.core
+    listed = f"[{','.join(sorted({*core.extras, *extras}))}]"
+    if hosted.kind == "project":
+        return f"{hosted.folder}{listed}"
+    return f"{HOST_NAME if hosted.kind == 'embedded' else core.name}{listed}=={core.gate_version}"
+
+
+def newer_cores(hosted: HostedCore, index: IndexClient, count: int, extras: Iterable[str] = ()) -> tuple[Core, ...]:
     """Return the newest releases of a released core that are newer than it and usable, the newest first.
 
-    Raise `PmError` as `find_core` does.
+    They have its extras and some more, as far as they have such. Raise `PmError` as `find_core` does.
     """
     from admission.universe import PackageSets
     from admission.versions import VersionSets, bits
@@ -111,13 +120,14 @@ def newer_cores(hosted: HostedCore, index: IndexClient, count: int) -> tuple[Cor
     page = index.facts.pages[name]
     package = PackageSets(page, VersionSets(page.versions), opted_in=False, not_after="")
     current = package.sets.select(f">{hosted.core.version}")
+    wanted = sorted({*hosted.core.extras, *extras})
     cores: list[Core] = []
     for position in bits(package.free & current):
         if len(cores) == count:
             break
         candidate = _known_candidate(name, page.versions[position], index)
         if not candidate.invalid:
-            cores.append(_core_of(candidate, tuple(e for e in hosted.core.extras if e in candidate.extras)))
+            cores.append(_core_of(candidate, tuple(e for e in wanted if e in candidate.extras)))
     return tuple(cores)
 
 
@@ -181,6 +191,8 @@ def core_to_json(hosted: HostedCore, target: Target) -> dict[str, Any]:
         "preferences": dict(core.preferences),
         "speaks": core.speaks,
         "extras": list(core.extras),
+        "active": list(core.active),
+        "offers": list(core.offers),
         "pin": sidecar.pin_to_json(core.pin) if core.pin is not None else None,
         "folder": hosted.folder,
         "notes": [list(note) for note in hosted.notes],
@@ -205,6 +217,8 @@ def core_from_json(value: Mapping[str, Any]) -> HostedCore:
         speaks=value["speaks"],
         pin=sidecar.pin_from_json(value["pin"]) if value["pin"] is not None else None,
         extras=tuple(value["extras"]),
+        active=tuple(value.get("active", value["extras"])),
+        offers=tuple(value.get("offers", ())),
     )
     bundled = {key: declaration_from_json(row) for key, row in value["bundled"].items()}
     notes = tuple(Problem(*row) for row in value.get("notes", ()))
@@ -420,6 +434,8 @@ def _core_of(candidate: Candidate, extras: tuple[str, ...], *, speaks: str = "")
             owners=(Owner("core", candidate.name),),
         ),
         extras=tuple(sorted(extras)),
+        active=tuple(sorted(reached)),
+        offers=candidate.extras,
     )
 
 

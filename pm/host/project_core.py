@@ -96,6 +96,8 @@ def read_project_core(folder: Path, extras: Iterable[str], target: Target, fetch
         preferences=dict(sorted((exact_pins(options.pins(target)) | locked).items())),
         speaks=speaks,
         extras=tuple(sorted(extras)),
+        active=tuple(extra for extra in chosen if extra),
+        offers=options.extras,
     )
     notes = tuple(note._replace(file=str(folder / note.file)) for note in (*read.notes, *options.notes()))
     return ProjectCore(core, notes)

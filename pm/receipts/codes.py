@@ -51,6 +51,13 @@ _CODES = (
         "the plugin supports this core, or another core is selected",
     ),
     Code(
+        "core-extra", "refused",
+        "a requirement on the core names an extra that the selected core was chosen without",
+        "{it} needs a part of Hermes that is not installed",
+        "choose the core with that extra: `hermes pm init --core 'hermes-agent[EXTRA]==VERSION'`",
+        "the core has the extra",
+    ),
+    Code(
         "python-version", "refused",
         "`Requires-Python` of the plugin, or of every matching version of a package, excludes the target's Python",
         "{it} needs another version of Python",
@@ -192,7 +199,7 @@ _CODES = (
     ),
     Code(
         "unknown-extra", "refused",
-        "a requirement names an extra that the package does not have",
+        "a requirement on the core, or `pm.core`, names an extra that the core does not have",
         "{it} requires an extra of {package} that does not exist",
         "correct the name of the extra, or remove it",
         "the requirement names an extra that exists",

@@ -125,6 +125,25 @@ RESOLVING = {
         ),
         Step("update-core", "hermes-agent", value="hermes-agent==0.20.0", confirmed=True),
     ),
+    "core-extra": _refused(
+        _written(
+            Reason(
+                "core-extra",
+                "`ws-chat` requires `hermes-agent[matrix]>=0.19`, the core hermes-agent 0.19.0 was chosen without its"
+                " extra `matrix`",
+                "hermes-agent",
+                _alone("hermes-agent[matrix]>=0.19"),
+            )
+        ),
+        Step(
+            "update-core",
+            "hermes-agent",
+            "choose the core `hermes-agent[matrix]==0.19.0`, with the extras that are missing",
+            value="hermes-agent[matrix]==0.19.0",
+            confirmed=True,
+            effect=("+ mautrix 0.20.8",),
+        ),
+    ),
     "python-version": _refused(
         _written(
             Reason("python-version", "`ws-chat` requires Python `>=3.12`, this is 3.11.7"),
@@ -197,10 +216,10 @@ RESOLVING = {
     "unknown-extra": _refused(
         Reason(
             "unknown-extra",
-            "`httpx` 0.28.1 has no extra `sock`",
-            "httpx",
-            _alone("httpx[sock]"),
-            hint="did you mean `httpx[socks]`?",
+            "`ws-chat` requires `hermes-agent[matrx]`, hermes-agent 0.19.0 has no extra `matrx`",
+            "hermes-agent",
+            _alone("hermes-agent[matrx]"),
+            hint="did you mean `matrix`? it has cli, matrix, voice",
         )
     ),
 }

@@ -23,7 +23,7 @@ from admission.verdict import PreparedQuestion, decide_prepared, prepare
 from lockfiles import Lock, environment_marker
 from pm.errors import PmError
 from pm.generations.admitted import was_decided_on
-from pm.generations.fault_reasons import FILE_CODES, refusal_of, warning_of
+from pm.generations.fault_reasons import refusal_of, warning_of
 from pm.generations.file_faults import faults_of
 from pm.generations.records import Member
 from pm.index import IndexClient, IndexOptions
@@ -99,7 +99,7 @@ class Resolver:
         if not isinstance(verdict.decision, Refused):
             return verdict
         members = proposal.members
-        staying = tuple(member for member in members if judged.stays(member, verdict.decision))
+        staying = tuple(member for member in members if judged.stays(member, verdict))
         if len(staying) == len(members) or (not judged.candidate and not staying):
             return verdict
         again = self._verdict(proposal.of(staying), judged.candidate)
@@ -180,11 +180,11 @@ class _Judged(NamedTuple):
         reasons = judge_member(member.declaration, constraints)
         return _left_out(member, reasons[0].message) if reasons else None
 
-    def stays(self, member: Member, refused: Refused) -> bool:
+    def stays(self, member: Member, verdict: Verdict) -> bool:
         """Say whether others have to make room for a member, or fit beside it, whatever they are."""
         if self._is_asked(member):
             return True
-        return self._was_admitted(member) and not (self._is_elsewhere and _owns_files(member, refused))
+        return self._was_admitted(member) and not (self._is_elsewhere and _owns_files(member, verdict))
 
     def _is_asked(self, member: Member) -> bool:
         return member.key == self.candidate or member.key in self.asked
@@ -198,12 +198,12 @@ class _Judged(NamedTuple):
         return bool(self.candidate) and not _is_host_of(self.state)
 
 
-def _owns_files(member: Member, refused: Refused) -> bool:
+def _owns_files(member: Member, verdict: Verdict) -> bool:
     """Say whether a set is refused for files alone, and a member asks for some of them."""
-    if not all(reason.code in FILE_CODES for reason in refused.reasons):
+    if verdict.lock is None or not isinstance(verdict.decision, Refused):
         return False
-    owners = {demand.requirement.origin.owner for reason in refused.reasons for demand in reason.demands}
-    return Owner("plugin", member.key) in owners
+    demands = (demand for reason in verdict.decision.reasons for demand in reason.demands)
+    return Owner("plugin", member.key) in {demand.requirement.origin.owner for demand in demands}
 
 
 def _is_host_of(state: State) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 
-from admission import Admitted, Core, Question, Refused, Step
+from admission import Admitted, Core, Question, Refused, Step, parse_requirement
+from admission.steps import ChosenCore, OtherCores
 from admission.ways_out import ways_out
 from pm.errors import PmError
-from pm.host.core import newer_cores
+from pm.host.core import HostedCore, find_core, newer_cores, setting_with
 from pm.verdict.resolve import Resolver, Verdict
 
 NEWEST_CORES = 3
@@ -28,18 +29,25 @@ def with_steps(resolver: Resolver, verdict: Verdict, refused: Refused) -> Refuse
     def ask(question: Question) -> Admitted | Refused | str:
         return _asked(resolver, question, until)
 
+    extras = _asked_of_the_core(refused, state.hosted)
+
     @cache
-    def cores() -> Sequence[Core]:
-        return _cores(resolver, until)
+    def newer() -> Sequence[Core]:
+        return _newer(resolver, extras, until)
+
+    @cache
+    def richer() -> Sequence[ChosenCore]:
+        return _richer(resolver, extras, until)
 
     question = verdict.question
     record = state.record
     before = record.lock if record is not None else None
     # a question is what is asked for, and the files of a plugin of the core's lie in its wheel
     fixed = {member.key for member in members if member.source in ("bundled", "question")}
-    steps = ways_out(question, refused, ask, cores=cores, fixed=fixed, before=before)
+    steps = ways_out(question, refused, ask, cores=OtherCores(newer, richer), fixed=fixed, before=before)
     if any(member.source == "bundled" for member in members):
-        steps = tuple(map(_unsure_about_the_core, steps))
+        same = {chosen.setting for chosen in richer()} if state.hosted.kind != "embedded" else set[str]()
+        steps = tuple(_unsure_about_the_core(step, same) for step in steps)
     return refused._replace(steps=(*steps, *refused.steps))
 
 
@@ -58,19 +66,43 @@ def _asked(resolver: Resolver, question: Question, until: float) -> Admitted | R
     )
 
 
-def _cores(resolver: Resolver, until: float) -> Sequence[Core]:
-    """Return the newest newer releases of the core, if they can be known."""
+def _asked_of_the_core(refused: Refused, hosted: HostedCore) -> frozenset[str]:
+    """Return the extras that demands on the core name, in a refusal that is about them."""
+    demands = (demand for reason in refused.reasons if reason.package in hosted.names for demand in reason.demands)
+    asked = (parse_requirement(demand.chain[-1], demand.requirement.origin) for demand in demands if demand.chain)
+    return frozenset(extra for requirement in asked if requirement.name in hosted.names for extra in requirement.extras)
+
+
+def _newer(resolver: Resolver, extras: Collection[str], until: float) -> Sequence[Core]:
+    """Return the newest newer releases of the core with some more extras, if they can be known."""
     hosted = resolver.state.hosted
     if hosted.kind != "release" or time.monotonic() > until:
         return ()
     try:
-        return newer_cores(hosted, resolver.index, NEWEST_CORES)
+        return newer_cores(hosted, resolver.index, NEWEST_CORES, extras)
     except PmError:  # what cannot be known now is not proposed
         return ()
 
 
-def _unsure_about_the_core(step: Step) -> Step:
-    """Return a step to another core as a suggestion: a plugin of the core's may ask for something else there."""
-    if "update-core" not in {step.action, *(part.action for part in step.parts)}:
+def _richer(resolver: Resolver, extras: Collection[str], until: float) -> Sequence[ChosenCore]:
+    """Return the core with some more extras, if there is one that has them."""
+    state = resolver.state
+    if not extras or time.monotonic() > until:
+        return ()
+    setting = setting_with(state.hosted, extras)
+    try:
+        found = find_core(setting, state.places, state.interpreter.target, resolver.index, recorded={})
+    except PmError:  # the same
+        return ()
+    return (ChosenCore(setting, found.core),)
+
+
+def _unsure_about_the_core(step: Step, same: Collection[str]) -> Step:
+    """Return a step to another core as a suggestion: a plugin of the core's may ask for something else there.
+
+    `same` are settings that choose the core of now with more extras.
+    """
+    cores = {part.value for part in (step, *step.parts) if part.action == "update-core"}
+    if cores <= set(same):
         return step
     return step._replace(confirmed=False, effect=(), when="the plugins that this core brings are checked with it")

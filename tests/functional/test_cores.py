@@ -154,6 +154,7 @@ def test_a_release_is_the_newest_final_one_with_its_requirements_and_its_wheel(
                 requires_python="<3.14,>=3.11",
                 owners=(HOST,),
             ),
+            offers=("all", "cli", "mem0", "voice"),
         ),
         kind="release",
         setting="hermes-agent",

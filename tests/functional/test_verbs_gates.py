@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fixtures.homes import Answer, Home, write_plugin
+from fixtures.homes import Answer, Home, follow, write_plugin
+from fixtures.hosts import new_hosted_home, releases
+from fixtures.wheels import Distribution
 
 ADDRESS = f"demo-colors @ https://files.example.invalid/demo_colors-9.0-py3-none-any.whl#sha256={'0' * 64}"
 
@@ -36,7 +39,7 @@ def _left_out(answer: Answer) -> list[str]:
     ],
 )
 def test_a_plugin_that_a_config_enables_and_that_fails_a_gate_is_left_out_of_what_others_get(
-    home: Home, requires: list[str], manifest: dict[str, str], why: str
+    home: Home, requires: list[str], manifest: dict[str, Any], why: str
 ) -> None:
     write_plugin(home.path / "plugins/birch", *requires, **manifest)
     write_plugin(home.path / "plugins/cedar", "demo-colors")
@@ -118,4 +121,87 @@ def test_an_address_never_becomes_the_release_of_an_index(home: Home) -> None:
         ["not-admitted"],
         ["ash in default"],
         False,
+    )
+
+
+# -- the core, asked for by a requirement
+
+EXTRAS: dict[str, list[str]] = {
+    "matrix": ["demo-colors"],
+    "voice": ["demo-socket"],
+    "all": ["hermes-agent[matrix]", "hermes-agent[voice]"],
+}
+
+
+def _hosted(folder: Path, core: str) -> Home:
+    host = Distribution("hermes-agent", "0.19.0", extras=EXTRAS)
+    return new_hosted_home(
+        folder,
+        core,
+        host,
+        *releases("through", v1=["hermes-agent[matrix]>=0.19"], v2=["hermes-agent[matrx]"]),
+    )
+
+
+@pytest.mark.parametrize("asked", ["hermes-agent[matrix]>=0.19", "through==1"])
+def test_an_extra_that_the_core_was_chosen_without_is_a_gate_and_the_step_chooses_it(
+    tmp_path: Path, asked: str
+) -> None:
+    home = _hosted(tmp_path, "hermes-agent==0.19.0")
+    home.ask("pm", "init")
+    refused = home.install(home.plugin("ash", asked))
+    step = refused.value["steps"][0]
+    assert (refused.gist, step["action"], step["confirmed"], step["command"]) == (
+        "1 refused core-extra",
+        "update-core",
+        True,
+        f"hermes pm init --core 'hermes-agent[matrix]==0.19.0' && hermes plugins install {home.work / 'ash'} --enable",
+    )
+    assert (
+        "the core hermes-agent 0.19.0 was chosen without its extra `matrix`" in refused.value["reasons"][0]["message"]
+    )
+    assert (follow(home, step["command"]).status, home.admitted) == (0, ["ash in default"])
+    assert home.pins["demo-colors"] == "2.0"
+
+
+@pytest.mark.parametrize("core", ["hermes-agent[matrix]==0.19.0", "hermes-agent[all]==0.19.0"])
+def test_an_extra_that_was_chosen_or_that_a_chosen_one_asks_for_is_there(tmp_path: Path, core: str) -> None:
+    home = _hosted(tmp_path, core)
+    answers = [home.install(home.plugin("ash", "hermes-agent[Matrix]")), home.install(home.plugin("elm", "through==1"))]
+    assert [answer.gist for answer in answers] == ["0 admitted"] * 2
+
+
+@pytest.mark.parametrize("asked", ["hermes-agent[matrx]", "through==2"])
+def test_an_extra_that_the_core_does_not_have_is_refused_with_the_nearest_that_it_has(
+    tmp_path: Path, asked: str
+) -> None:
+    home = _hosted(tmp_path, "hermes-agent==0.19.0")
+    answer = home.install(home.plugin("ash", asked))
+    [reason] = answer.value["reasons"]
+    assert (answer.gist, reason["hint"]) == (
+        "1 refused unknown-extra",
+        "did you mean `matrix`? it has all, matrix, voice",
+    )
+    assert "hermes-agent 0.19.0 has no extra `matrx`" in reason["message"]
+
+
+def test_an_extra_of_a_core_that_is_a_folder_is_chosen_by_its_step(home: Home) -> None:
+    folder = home.work / "core"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text(
+        '[project]\nname = "hermes-agent"\nversion = "0.19.0"\n'
+        '[project.optional-dependencies]\nmatrix = ["demo-colors"]\n'
+    )
+    home.ask("pm", "init", "--core", folder)
+    refused = home.install(home.plugin("ash", "hermes-agent[matrix]"))
+    step = refused.value["steps"][0]
+    assert (refused.gist, step["confirmed"]) == ("1 refused core-extra", True)
+    assert (follow(home, step["command"]).status, home.admitted) == (0, ["ash in default"])
+
+
+def test_a_core_that_only_speaks_for_the_host_has_none_of_its_extras(home: Home) -> None:
+    answer = home.install(home.plugin("ash", "hermes-agent[matrix]"))
+    assert (answer.gist, answer.value["reasons"][0]["message"]) == (
+        "1 refused core-extra",
+        "`ash` requires `hermes-agent[matrix]`, the core hermes-embedded-core 0.1.0 has no extra `matrix`",
     )

@@ -1,23 +1,15 @@
 """Whoever pastes what a refusal says gets the plugin: several changes at once, or a build."""
 
-import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from fixtures.homes import Answer, Home, new_home
+from fixtures.homes import Home, follow, new_home
 from fixtures.hosts import host, new_hosted_home, releases
 from fixtures.server import IndexServer
 from fixtures.wheels import DEFAULT_RECIPE, Distribution, read_recipe
-
-
-def follow(home: Home, command: str) -> Answer:
-    """Run what a step says: one command after the other, as long as they end well."""
-    first, _, rest = command.partition(" && ")
-    answer = home.say(*shlex.split(first)[1:])
-    return follow(home, rest) if rest and answer.status == 0 else answer
 
 
 def apply_patch(folder: Path, patch: Path) -> None:
