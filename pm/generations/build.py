@@ -1,6 +1,7 @@
 """Prepare a generation from a lock, and select it together with what changes in configs and plugin folders."""
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
@@ -15,9 +16,10 @@ from pm.config.profiles import read_selection
 from pm.config.settings import Selection
 from pm.errors import PmError
 from pm.generations.clone import distributions_of, give
-from pm.generations.disk_space import fetched_again, note_unpacked, room_for
+from pm.generations.disk_space import compared_until, fetched_again, note_unpacked, room_for
 from pm.generations.distributions import stamp
 from pm.generations.environment import (
+    EnvironmentCheck,
     build_environment,
     check_environment,
     discard_environment,
@@ -26,9 +28,11 @@ from pm.generations.environment import (
 from pm.generations.fault_reasons import refusal_of, warning_of
 from pm.generations.file_faults import Fault
 from pm.generations.leases import make_leasable
-from pm.generations.pointer import read_pointer
+from pm.generations.pointer import Pointer, read_pointer
 from pm.generations.records import Member, Record, next_number, pointer_bytes, record_bytes, recorded
 from pm.generations.transaction import Replacement, commit, digest
+from pm.generations.uv import forget
+from pm.generations.uv_cache import damaged_in_cache
 from pm.host.core import HostedCore, core_to_json, keep_core
 from pm.host.interpreter import Interpreter
 from pm.index import IndexClient
@@ -58,6 +62,8 @@ class Prepared(NamedTuple):
     """Its own, or that of an earlier generation with the same files."""
     lock: Lock
     warnings: tuple[Problem, ...] = ()
+    compared: float = 0.0
+    """When its files were compared with the RECORDs of what uv has unpacked; 0 if uv has unpacked nothing."""
 
     @property
     def reused(self) -> bool:
@@ -91,32 +97,33 @@ class Contents(NamedTuple):
 
 
 def prepare(places: Places, lock: Lock, ingredients: Ingredients, selected: Record | None) -> Prepared | Refused:
-    """Build and check the environment of a lock, or take the selected one if it holds the same files already.
+    """Build and check the environment of a lock, or take the selected one if it holds the same files and is whole.
 
     Refused where only the finished environment shows that its distributions do not go together. Then, and when
-    `PmError` is raised (`build-failed`, `hash-mismatch`, `no-space` …), nothing of it is left.
+    `PmError` is raised (`install-failed`, `hash-mismatch`, `no-space` …), nothing of it is left.
     """
     number = next_number(places)
-    if selected is not None and _same_files(selected.lock, lock) and places.environment(selected.environment).is_dir():
+    if (
+        selected is not None
+        and _same_files(selected.lock, lock)
+        and is_whole(places, selected, ingredients.interpreter)
+    ):
         return Prepared(number, selected.environment, lock)
     environment = own_environment(number)
     folder = places.environment(environment)
     try:
-        with room_for(places, lock), meanwhile(_import_what_comes_next):
-            _built(places, environment, lock, ingredients)
-        # the flush before the commit has less to do then, and the check writes nothing
-        with meanwhile(os.sync):
-            check = check_environment(folder, lock, ingredients.interpreter)
+        with room_for(places, lock):
+            check = _Construction(places, environment, lock, ingredients).result()
         refused = refusal_of(check.clashes, lock)
         if refused is not None:
             _withdraw(folder)
             return refused
-        _raise_drift(check.drift)
         seal(folder)
     except BaseException:
         _withdraw(folder)
         raise
-    return Prepared(number, environment, lock, tuple(warning_of(fault) for fault in check.clashes if fault.harmless))
+    warnings = tuple(warning_of(fault) for fault in check.clashes if fault.harmless)
+    return Prepared(number, environment, lock, warnings, check.compared)
 
 
 def _import_what_comes_next() -> None:
@@ -128,26 +135,82 @@ def _import_what_comes_next() -> None:
     import pm.index.metadata  # noqa: F401 - as the two above: only imported
 
 
-def _built(places: Places, number: EnvironmentNumber, lock: Lock, ingredients: Ingredients) -> None:
-    keep_core(ingredients.hosted, places)
-    if ingredients.client is not None:
-        ingredients.client.adopt(lock, places.wheels)
-    # a number comes again where records and folders were deleted by hand: its bytecode may fit what is built now
-    discard_environment(places.bytecode(number))
-    build = partial(build_environment, places, number, ingredients.interpreter, pylock.dumps(lock))
+def is_whole(places: Places, record: Record, interpreter: Interpreter) -> bool:
+    """Say whether an environment is what its lock says: it may be shared by a further generation only then.
+
+    The content of a file is compared if something was written to it since that was done last.
+    """
+    folder = places.environment(record.environment)
     try:
-        build(sources=ingredients.sources)
-    except PmError as error:
-        if error.code != "build-failed":
-            raise
-        there = distributions_of(places, lock, recorded(places))
-        if there is None and ingredients.sources is None:
-            _raise_missing(places, lock)
+        check = check_environment(folder, record.lock, interpreter, compared_until(places, record.lock))
+    except PmError:  # there is none, or not all of it
+        return False
+    return not check.drift
+
+
+class _Construction:
+    """Makes the environment of a lock, in the first of several ways that leads to one that is whole."""
+
+    def __init__(self, places: Places, number: EnvironmentNumber, lock: Lock, ingredients: Ingredients) -> None:
+        self._places, self._number, self._lock, self._ingredients = places, number, lock, ingredients
+        self._build = partial(build_environment, places, number, ingredients.interpreter, pylock.dumps(lock))
+
+    def result(self) -> EnvironmentCheck:
+        """Return what is to be said of the environment, which is whole; raise `PmError` if none can be made."""
+        self._take_in()
+        made = self._with_uv()
+        # what was cut or edited in uv's cache is installed like that for ever, unless it is fetched once more
+        if isinstance(made, PmError) and self._drop_damaged() and self._ingredients.sources is not None:
+            made = self._with_uv()
+        if isinstance(made, PmError):
+            return self._of_other_generations(made)
+        return made._replace(compared=time.time())
+
+    def _take_in(self) -> None:
+        keep_core(self._ingredients.hosted, self._places)
+        if self._ingredients.client is not None:
+            self._ingredients.client.adopt(self._lock, self._places.wheels)
+        # a number comes again where records and folders were deleted by hand: its bytecode may fit what is built now
+        discard_environment(self._places.bytecode(self._number))
+
+    def _with_uv(self) -> EnvironmentCheck | PmError:
+        """Let uv install the lock; return why it cannot, or by what the result is not what the lock says."""
+        try:
+            with meanwhile(_import_what_comes_next):
+                self._build(sources=self._ingredients.sources)
+        except PmError as error:
+            if error.code != "install-failed":
+                raise
+            return error
+        return self._checked(compared_until(self._places, self._lock))
+
+    def _drop_damaged(self) -> bool:
+        """Take out of uv's cache what is not whole there, and say whether anything was."""
+        damaged = damaged_in_cache(self._places, self._lock)
+        forget(self._places, damaged)
+        return bool(damaged)
+
+    def _of_other_generations(self, error: PmError) -> EnvironmentCheck:
+        there = distributions_of(self._places, self._lock, recorded(self._places))
+        if there is None and self._ingredients.sources is None:
+            _raise_missing(self._places, self._lock)
         if there is None:
-            raise
-        build(sources=None, fill=partial(give, there))
-    else:
-        note_unpacked(places, lock.pins)
+            raise error
+        self._build(sources=None, fill=partial(give, there))
+        made = self._checked(None)  # all of it was compared before it was linked
+        if isinstance(made, PmError):
+            raise made
+        return made
+
+    def _checked(self, compared: Mapping[str, float] | None) -> EnvironmentCheck | PmError:
+        folder = self._places.environment(self._number)
+        # the flush before the commit has less to do then, and the check writes nothing
+        with meanwhile(os.sync):
+            check = check_environment(folder, self._lock, self._ingredients.interpreter, compared)
+        if not check.drift:
+            return check
+        discard_environment(folder)
+        return _not_as_locked(check.drift)
 
 
 def select(
@@ -170,7 +233,7 @@ def select(
         **contents._asdict(),
     )
     folder = places.environment(prepared.environment)
-    pointer = pointer_to(places, record)
+    pointer = _next_pointer(places, prepared, record)
     row = Replacement(places.record(record.generation), content=record_bytes(record), mode=0o644)
     try:
         make_leasable(places, prepared.environment)
@@ -181,13 +244,33 @@ def select(
         if not prepared.reused and not _is_selected(places, prepared.environment):
             _withdraw(folder)
         raise
+    if prepared.compared:
+        note_unpacked(places, prepared.lock.pins, compared=prepared.compared)
     return record
 
 
 def pointer_to(places: Places, record: Record) -> bytes:
-    """Return the content of the pointer that selects a generation."""
+    """Return the content of the pointer that selects a generation whose environment was built or compared just now."""
     folder = places.environment(record.environment)
     return pointer_bytes(record, path=str(folder), stamp=stamp(folder))
+
+
+def _next_pointer(places: Places, prepared: Prepared, record: Record) -> bytes:
+    """Return the content of the pointer that selects a prepared generation.
+
+    Where the environment stays, so does what is known of it: what was added to it since is no part of it now.
+    """
+    before = _selected_pointer(places) if prepared.reused else None
+    if before is None or before.environment != prepared.environment:
+        return pointer_to(places, record)
+    return pointer_bytes(record, path=str(before.folder), stamp=before.site_packages_stamp)
+
+
+def _selected_pointer(places: Places) -> Pointer | None:
+    try:
+        return read_pointer(places)
+    except PmError:
+        return None
 
 
 def _withdraw(folder: Path) -> None:
@@ -253,10 +336,9 @@ def _raise_missing(places: Places, lock: Lock) -> None:
         raise PmError("offline", f"{name} is neither in the cache nor intact in a generation, and `--offline` was said")
 
 
-def _raise_drift(drift: Sequence[Fault]) -> None:
-    if drift:
-        more = f" (and {len(drift) - 1} more)" if len(drift) > 1 else ""
-        raise PmError("build-failed", f"what was built is not what the lock says: {drift[0].message}{more}")
+def _not_as_locked(drift: Sequence[Fault]) -> PmError:
+    more = f" (and {len(drift) - 1} more)" if len(drift) > 1 else ""
+    return PmError("install-failed", f"what was installed is not what the lock says: {drift[0].message}{more}")
 
 
 def _same_files(before: Lock, after: Lock) -> bool:

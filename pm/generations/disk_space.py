@@ -61,15 +61,29 @@ def fetched_again(places: Places, lock: Lock) -> tuple[Pin, ...]:
     return tuple(pin for pin in lock.pins if not pin.artifact.path and pin.artifact.sha256 not in unpacked)
 
 
-def note_unpacked(places: Places, pins: Iterable[Pin]) -> None:
-    """Take note that uv has unpacked the wheels of pins into its cache."""
-    _write_unpacked(places, {**_unpacked(places), **{pin.artifact.sha256: pin.name for pin in pins}})
+def note_unpacked(places: Places, pins: Iterable[Pin], *, compared: float) -> None:
+    """Take note that uv has unpacked the wheels of pins into its cache, and until when the files are known as whole.
+
+    `compared` is the time at which they were compared with their RECORDs; they are on the disk by now.
+    """
+    added = {pin.artifact.sha256: _Unpacked(pin.name, compared) for pin in pins}
+    _write_unpacked(places, {**_unpacked(places), **added})
+
+
+def compared_until(places: Places, lock: Lock) -> dict[str, float]:
+    """Return for each distribution of a lock that was compared with its RECORD when that was.
+
+    What was written to one of its files since has not been seen.
+    """
+    unpacked = _unpacked(places)
+    pins = (pin for pin in lock.pins if pin.artifact.sha256 in unpacked)
+    return {pin.name: unpacked[pin.artifact.sha256].compared for pin in pins}
 
 
 def forget_unpacked(places: Places, names: Iterable[str]) -> None:
     """Take note that distributions are gone from uv's cache."""
     gone = set(names)
-    _write_unpacked(places, {digest: name for digest, name in _unpacked(places).items() if name not in gone})
+    _write_unpacked(places, {digest: one for digest, one in _unpacked(places).items() if one.name not in gone})
 
 
 def free_bytes(path: Path) -> int:
@@ -172,16 +186,27 @@ def _told(error: PmError, volumes: Iterable[Volume]) -> PmError:
 # -- what uv has unpacked
 
 
-def _unpacked(places: Places) -> Mapping[str, str]:
-    """Return the digests of wheels that uv has unpacked into the cache that is there now, with their names."""
+class _Unpacked(NamedTuple):
+    """A wheel that uv has unpacked into its cache."""
+
+    name: str
+    compared: float
+
+
+def _unpacked(places: Places) -> Mapping[str, _Unpacked]:
+    """Return the wheels that uv has unpacked into the cache that is there now, by their digests."""
     value = read_json(_note(places))
-    unpacked = value.get("unpacked") if isinstance(value, dict) and value.get("cache") == _mark(places) else None
-    return {str(digest): str(name) for digest, name in unpacked.items()} if isinstance(unpacked, dict) else {}
+    try:
+        if isinstance(value, dict) and value["cache"] == _mark(places):
+            return {str(digest): _Unpacked(str(name), float(at)) for digest, (name, at) in value["wheels"].items()}
+    except (AttributeError, LookupError, TypeError, ValueError):  # of another version, or damaged: found out anew
+        return {}
+    return {}
 
 
-def _write_unpacked(places: Places, unpacked: Mapping[str, str]) -> None:
+def _write_unpacked(places: Places, unpacked: Mapping[str, _Unpacked]) -> None:
     with suppress(PmError):  # without the note the next build is said to need more than it does
-        write_json(_note(places), {"cache": _mark(places), "unpacked": unpacked})
+        write_json(_note(places), {"cache": _mark(places), "wheels": unpacked})
 
 
 def _note(places: Places) -> Path:

@@ -105,6 +105,11 @@ def read_lines(record: Path) -> list[RecordLine]:
         return []
 
 
+def lists_itself(distribution: InstalledDistribution, lines: Iterable[RecordLine]) -> bool:
+    """Say whether the lines of a distribution's RECORD name its METADATA: of one that was cut they do not."""
+    return f"{distribution.info.name}/{METADATA}" in {line.path for line in lines}
+
+
 def write_lines(record: Path, lines: Iterable[RecordLine]) -> None:
     """Write a RECORD in place of what may lie there. Raise `PmError` (`no-space`, `not-writable`)."""
     write_bytes(record, record_text(lines).encode())

@@ -1,8 +1,9 @@
 """Build an environment from a lock at its final place, and check that it is what the lock says."""
 
+import math
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +17,9 @@ from pm.generations.distributions import (
     LOCK_NAME,
     InstalledDistribution,
     digest_of,
+    digest_of_file,
     installed,
+    lists_itself,
     own_files,
     own_record,
     read_lines,
@@ -27,7 +30,7 @@ from pm.generations.file_faults import Fault, collisions, reserved, shadowing
 from pm.host.interpreter import Interpreter
 from pm.index.package_sources import Sources
 from pm.inside import FILE, module_source
-from pm.names import HOST_NAME
+from pm.names import HOST_NAME, shown
 from pm.places import EnvironmentNumber, Places
 from pm.system.files import disk_error, write_bytes
 
@@ -44,7 +47,7 @@ def build_environment(
     """Build `generations/<number>` with uv and return its folder; nothing else is touched, and nothing of it is run.
 
     Without sources it is built from uv's cache alone, and with `fill` by that and not by uv. Raise `PmError`
-    (`build-failed`, `no-space`, `not-writable`); then the folder is gone again.
+    (`install-failed`, `no-interpreter`, `no-space`, `not-writable`); then the folder is gone again.
     """
     folder = places.environment(number)
     try:
@@ -108,12 +111,18 @@ class EnvironmentCheck(NamedTuple):
     """By what it is not what its lock and its RECORDs say."""
     clashes: tuple[Fault, ...] = ()
     """Files that cannot lie in one environment, or not without harm."""
+    compared: float = 0.0
+    """When the files were compared with the RECORDs of what uv has unpacked; 0 if it has unpacked nothing."""
 
 
-def check_environment(folder: Path, lock: Lock, interpreter: Interpreter) -> EnvironmentCheck:
+def check_environment(
+    folder: Path, lock: Lock, interpreter: Interpreter, compared: Mapping[str, float] | None = None
+) -> EnvironmentCheck:
     """Compare an environment with its lock by names, versions and file sizes, and look for files that hide others.
 
-    Reads RECORDs and METADATA only; no interpreter is started, because that would run `.pth` files.
+    `compared` says since when the files of a distribution are known as whole: the content of what was written later is
+    compared too, and all of a distribution that it does not name. Without it no content is compared. No interpreter is
+    started, because that would run `.pth` files. Raise `PmError` (`drift`) for an environment that is not complete.
     """
     site = site_packages(folder)
     distributions = list(installed(site))
@@ -122,7 +131,8 @@ def check_environment(folder: Path, lock: Lock, interpreter: Interpreter) -> Env
     files = {name: {_plain(line.path): line.digest for line in lines} for name, lines in records.items()}
     drift = (
         *_compare_names(distributions, lock),
-        *_compare_sizes(site, records),
+        *_compare_records(distributions, records),
+        *_compare_files(site, records, compared),
         *_compare_own(folder),
         *_compare_needs(distributions, lock, interpreter),
     )
@@ -209,34 +219,57 @@ def _compare_own(folder: Path) -> Iterator[Fault]:
             yield Fault("drift", f"`{line.path}` of the manager has {size} bytes, its RECORD says {line.size}")
 
 
-def _compare_sizes(site: Path, records: dict[str, list[RecordLine]]) -> Iterator[Fault]:
-    # of a path that several write only one content is there; whether that is a fault is not a question of sizes
-    expected: dict[str, set[int | None]] = {}
-    for line in (line for lines in records.values() for line in lines):
-        expected.setdefault(line.path, set()).add(line.size)
-    sizes = _sizes(site, expected)
+def _compare_records(
+    distributions: Iterable[InstalledDistribution], records: Mapping[str, list[RecordLine]]
+) -> Iterator[Fault]:
+    by_name = {distribution.name: distribution for distribution in distributions}
     for name, lines in records.items():
         if not lines:
             yield Fault("drift", f"`{name}` has no RECORD that can be read", name)
+        elif not lists_itself(by_name[name], lines):
+            yield Fault("drift", f"the RECORD of `{name}` is not complete", name)
+
+
+def _compare_files(
+    site: Path, records: Mapping[str, list[RecordLine]], compared: Mapping[str, float] | None
+) -> Iterator[Fault]:
+    # of a path that several write only one content is there; whether that is a fault is not asked here
+    expected: dict[str, list[RecordLine]] = {}
+    for line in (line for lines in records.values() for line in lines):
+        expected.setdefault(line.path, []).append(line)
+    found = _found(site, expected)
+    for name, lines in records.items():
+        since = compared.get(name, 0.0) if compared is not None else math.inf
         for line in lines:
-            size = sizes.get(line.path)
-            if size is None:
-                yield Fault("drift", f"`{line.path}` of `{name}` is missing", name)
-            elif line.size is not None and size not in expected[line.path]:
-                yield Fault("drift", f"`{line.path}` of `{name}` has {size} bytes, its RECORD says {line.size}", name)
+            status, alike = found.get(line.path), expected[line.path]
+            if status is None:
+                yield Fault("drift", f"{shown(line.path)} of `{name}` is missing", name)
+            elif line.size is not None and all(status.st_size != other.size for other in alike):
+                said = f"has {status.st_size} bytes, its RECORD says {line.size}"
+                yield Fault("drift", f"{shown(line.path)} of `{name}` {said}", name)
+            elif status.st_mtime > since and line.has_sha256 and not _is_one_of(site / line.path, alike):
+                yield Fault("drift", f"{shown(line.path)} of `{name}` was changed", name)
 
 
-def _sizes(site: Path, paths: Iterable[str]) -> dict[str, int]:
-    """Return the sizes of the files that are there, by their paths from the site-packages."""
-    sizes: dict[str, int] = {}
+def _found(site: Path, paths: Iterable[str]) -> dict[str, os.stat_result]:
+    """Return what the system knows of the files that are there, by their paths from the site-packages."""
+    found: dict[str, os.stat_result] = {}
     # thousands of files: from the folder, the system finds each in two thirds of the time that it takes from the root
     folder = os.open(site, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for path in paths:
             try:
-                sizes[path] = os.stat(f"./{path}", dir_fd=folder).st_size
+                found[path] = os.stat(f"./{path}", dir_fd=folder)
             except (OSError, ValueError):  # a name with a NUL byte names no file either
                 continue
     finally:
         os.close(folder)
-    return sizes
+    return found
+
+
+def _is_one_of(path: Path, lines: Iterable[RecordLine]) -> bool:
+    """Say whether a file has the content that one of these lines gives."""
+    try:
+        return digest_of_file(path) in {line.digest for line in lines}
+    except OSError:  # a folder in its place
+        return False

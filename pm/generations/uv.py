@@ -1,9 +1,8 @@
 """Call uv for environments and for installing a lock. Its words are shown, never parsed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from pm.errors import PmError
 from pm.generations.disk_space import forget_unpacked, full_folder
@@ -16,36 +15,43 @@ from pm.system import processes
 
 
 def create_environment(places: Places, folder: Path, interpreter: Path) -> None:
-    """Make an empty environment for an interpreter at its final place; raise `PmError` (`build-failed`)."""
+    """Make an empty environment for an interpreter at its final place; raise `PmError` (`no-interpreter`)."""
     command: list[str | Path] = [uv_binary(), "venv", "--quiet", "--no-project", "--no-config"]
     command += ["--python", interpreter, folder]
-    _run(places, command, {}, "an environment could not be made")
+    _run(places, command, {}, _Failure("no-interpreter", "an environment could not be made"))
 
 
 def sync(places: Places, folder: Path, lock: Path, sources: Sources | None) -> None:
     """Install a lock into an environment, verified by its hashes; without sources from uv's cache alone.
 
-    Raise `PmError` (`build-failed`).
+    Raise `PmError` (`install-failed`).
     """
     command: list[str | Path] = [uv_binary(), "pip", "sync", "--quiet", "--no-config", "--preview-features", "pylock"]
     command += ["--python", interpreter_in(folder), "--no-build", "--allow-empty-requirements"]
     command += ["--offline"] if sources is None else []
     asked = sources.environment_for_uv() if sources is not None else {}
-    _run(places, [*command, lock], asked, "the lock could not be installed")
+    _run(places, [*command, lock], asked, _Failure("install-failed", "the lock could not be installed"))
 
 
 def forget(places: Places, names: Sequence[str]) -> None:
     """Take distributions out of our cache: a file that was damaged in an environment may be the same file there.
 
-    Raise `PmError` (`build-failed`).
+    Raise `PmError` (`install-failed`).
     """
     if names:
         command: list[str | Path] = [uv_binary(), "cache", "clean", "--quiet", "--no-config", *names]
         forget_unpacked(places, names)
-        _run(places, command, {}, "damaged files could not be taken out of the cache")
+        _run(places, command, {}, _Failure("install-failed", "damaged files could not be taken out of the cache"))
 
 
-def _run(places: Places, command: list[str | Path], asked: Mapping[str, str], failure: str) -> None:
+class _Failure(NamedTuple):
+    """What it means that uv ended with an error."""
+
+    code: str
+    said: str
+
+
+def _run(places: Places, command: list[str | Path], asked: Mapping[str, str], failure: _Failure) -> None:
     environment = processes.scrubbed_environment() | dict(asked) | own_cache(places.cache)
     with held_by_programs(places) as lock:
         done = processes.run(command, environment=environment, directory=places.state, held=[lock])
@@ -55,9 +61,9 @@ def _run(places: Places, command: list[str | Path], asked: Mapping[str, str], fa
     if full is not None:
         folder = full_folder(places, done.stderr[: full.start()])
         hint = "free some space and run it again; nothing was changed"
-        text = f"{failure}, no space is left: {_tail(done.stderr)}"
+        text = f"{failure.said}, no space is left: {_tail(done.stderr)}"
         raise PmError("no-space", text, file=str(folder or ""), hint=hint)
-    raise PmError("build-failed", f"{failure}: {_tail(done.stderr)}")
+    raise PmError(failure.code, f"{failure.said}: {_tail(done.stderr)}")
 
 
 def _tail(text: str, lines: int = 12) -> str:

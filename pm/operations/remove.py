@@ -163,7 +163,7 @@ def _tried(run: OperationRun, lock: Lock, ingredients: Ingredients, record: Reco
     try:
         return prepare(run.places, lock, ingredients, record)
     except PmError as error:
-        if error.code not in ("build-failed", "offline"):
+        if error.code not in ("install-failed", "no-interpreter", "offline"):
             raise
         return None
 

@@ -21,7 +21,7 @@ def repair(run: OperationRun, options: Options) -> Result:
     """Build a new generation from the selected one's lock; nothing is resolved, and the core never goes alone.
 
     The damaged distributions leave uv's cache first: its files may be the damaged ones, under another name. Raise
-    `PmError` (`no-generation`, `build-failed`, `offline`, `no-interpreter` …); then what is selected stays.
+    `PmError` (`no-generation`, `install-failed`, `offline`, `no-interpreter` …); then what is selected stays.
     """
     record = selected_record(run)
     faults = found(run, record)
@@ -51,6 +51,6 @@ def _built(run: OperationRun, record: Record, options: Options) -> Prepared | Re
         try:
             return prepare(run.places, record.lock, Ingredients(hosted, interpreter, sources, None), None)
         except PmError as error:
-            if error.code == "build-failed":
+            if error.code == "install-failed":
                 error.hint = error.hint or "the wheels may be gone from the index; `hermes pm init` resolves again"
             raise

@@ -80,10 +80,17 @@ _CODES = (
     ),
     Code(
         "build-failed", "failed",
-        "a build ended with an error, or a package cannot be installed",
-        "{package} could not be built or installed",
+        "the build of a package from its source code ended with an error",
+        "{package} could not be built from its source code",
         "read the end of the build's output, and install the tool that is missing",
         "the build works on this machine",
+    ),
+    Code(
+        "install-failed", "failed",
+        "the packages of a lock could not be installed, and what is damaged in the cache was fetched again already",
+        "the packages could not be installed",
+        "read the end of uv's output, which the message has",
+        "the cause in uv's output is gone",
     ),
     Code(
         "not-found-on-index", "refused",

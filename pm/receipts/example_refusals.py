@@ -281,6 +281,7 @@ WORLD = {
     error.code: error
     for error in (
         PmError("build-failed", "building `spidev` 3.8 ended with status 1: `gcc` is not there", hint="install `gcc`"),
+        PmError("install-failed", "the lock could not be installed: error: Failed to fetch: `wsproto-1.3.0.whl`"),
         PmError("index-unreachable", "`index.example.invalid` did not answer within 10 seconds, asked 3 times"),
         PmError("tls", "the certificate of `index.example.invalid` is not trusted: self-signed certificate"),
         PmError("unauthorized", "`index.example.invalid` refuses access (401)", hint="put a login into `.netrc`"),

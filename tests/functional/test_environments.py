@@ -164,7 +164,7 @@ def test_from_an_index_once_and_then_from_the_cache_alone(workshop: Workshop, tm
         first = build_environment(workshop.places, ONE, workshop.interpreter, pylock.dumps(lock), sources=sources)
     second = workshop.build(lock, number=2)
     assert (before.code, workshop.check(first, lock), workshop.check(second, lock), workshop.generations) == (
-        "build-failed",
+        "install-failed",
         [],
         [],
         ["1", "2"],
@@ -180,7 +180,7 @@ def test_another_file_than_the_locked_one_is_refused_and_nothing_is_left(worksho
     wheel.write_bytes(wheel.read_bytes().replace(b"1.5", b"6.6"))
     error = workshop.refused(lock)
     assert (error.code, error.message.splitlines()[0].partition(":")[0], workshop.generations) == (
-        "build-failed",
+        "install-failed",
         "the lock could not be installed",
         [],
     )
@@ -193,13 +193,13 @@ def test_another_file_than_the_locked_one_is_refused_and_nothing_is_left(worksho
     ids=["python", "marker"],
 )
 def test_a_lock_for_another_target_is_refused_and_nothing_is_left(workshop: Workshop, lock: Lock) -> None:
-    assert (workshop.refused(lock).code, workshop.generations) == ("build-failed", [])
+    assert (workshop.refused(lock).code, workshop.generations) == ("install-failed", [])
 
 
 def test_a_missing_wheel_is_refused_and_nothing_is_left(workshop: Workshop) -> None:
     lock = workshop.lock(LEAF)
     next(workshop.places.wheels.glob("*/demo_leaf*")).unlink()
-    assert (workshop.refused(lock).code, workshop.generations) == ("build-failed", [])
+    assert (workshop.refused(lock).code, workshop.generations) == ("install-failed", [])
 
 
 def test_an_interpreter_that_is_gone_is_refused_and_nothing_is_left(workshop: Workshop, tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_an_interpreter_that_is_gone_is_refused_and_nothing_is_left(workshop: Wo
     broken = workshop._replace(interpreter=workshop.interpreter._replace(path=tmp_path / "gone"))
     error = broken.refused(lock)
     assert (error.code, error.message.partition(":")[0], workshop.generations) == (
-        "build-failed",
+        "no-interpreter",
         "an environment could not be made",
         [],
     )
@@ -390,8 +390,8 @@ def test_what_is_there_is_compared_with_the_lock_by_name_and_version(built: Drif
 
 def test_a_second_version_beside_the_first_is_found(built: Drifted) -> None:
     (built.site / "demo_leaf-1.6.dist-info").mkdir()
-    (built.site / "demo_leaf-1.6.dist-info" / "RECORD").write_text("demo_leaf.py,,\n")
-    assert built.check() == [drift("demo-leaf", "`demo-leaf` is installed in several versions at once: 1.5, 1.6")]
+    (built.site / "demo_leaf-1.6.dist-info" / "RECORD").write_text("demo_leaf-1.6.dist-info/METADATA,,\n")
+    assert built.check()[:1] == [drift("demo-leaf", "`demo-leaf` is installed in several versions at once: 1.5, 1.6")]
 
 
 def test_what_distributions_need_by_their_own_word_is_compared_with_the_lock(workshop: Workshop) -> None:

@@ -57,14 +57,14 @@ def test_a_refused_credential_is_in_no_message(places: Places, server: IndexServ
     with pytest.raises(PmError) as caught:
         install(places, server, userinfo)
     said = f"{caught.value.message} {caught.value.hint} {caught.value.file}"
-    assert (caught.value.code, "s3cret" in said, "401" in said) == ("build-failed", False, True)
+    assert (caught.value.code, "s3cret" in said, "401" in said) == ("install-failed", False, True)
 
 
 def test_an_environment_cannot_be_made_where_a_file_is(places: Places) -> None:
     (places.state / "file").write_text("")
     with pytest.raises(PmError) as caught:
         uv.create_environment(places, places.state / "file", Path(sys.executable))
-    assert (caught.value.code, (places.state / "file").read_text()) == ("build-failed", "")
+    assert (caught.value.code, (places.state / "file").read_text()) == ("no-interpreter", "")
 
 
 def test_a_manager_without_uv_says_so(tmp_path: Path) -> None:

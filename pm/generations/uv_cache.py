@@ -1,0 +1,55 @@
+"""uv's cache of ours: which of its entries are damaged, so that these are dropped and fetched once more.
+
+uv unpacks a wheel once and links its files into every environment. A file that was cut by a power failure, or edited
+in an environment, is the same file in the cache and in all environments to come, and uv compares nothing. The RECORD
+that was unpacked with the files tells whether they are whole.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from lockfiles import Lock
+from pm.dist_info import RecordLine
+from pm.generations.distributions import InstalledDistribution, digest_of_file, installed, lists_itself, read_lines
+from pm.places import Places
+
+_ARCHIVES = "archive-v*"
+_ENTRIES = ("wheels-v*/*/*", "wheels-v*/*/*/*")
+"""Where a folder for each distribution of an index, an address or a folder of wheels can lie."""
+
+
+def damaged_in_cache(places: Places, lock: Lock) -> tuple[str, ...]:
+    """Return the distributions of a lock that uv's cache has an entry of and holds no whole files for, sorted.
+
+    An entry that says which files it means cannot be read without uv: so each of which no whole files of this version
+    are there counts as damaged.
+    """
+    cache = places.cache / "uv"
+    versions = lock.versions()
+    entries = {path.name for pattern in _ENTRIES for path in cache.glob(pattern)} & versions.keys()
+    if not entries:
+        return ()
+    whole = {(one.name, one.version) for one in _whole(cache, entries)}
+    return tuple(sorted(name for name in entries if (name, versions[name]) not in whole))
+
+
+def _whole(cache: Path, names: Iterable[str]) -> Iterator[InstalledDistribution]:
+    """Yield the distributions of these names whose unpacked files all are what their RECORD says."""
+    wanted = set(names)
+    for folder in sorted(cache.glob(f"{_ARCHIVES}/*")):
+        for distribution in installed(folder):
+            if distribution.name in wanted and _is_whole(folder, distribution):
+                yield distribution
+
+
+def _is_whole(folder: Path, distribution: InstalledDistribution) -> bool:
+    lines = read_lines(distribution.record)
+    return lists_itself(distribution, lines) and all(_is_as_listed(folder / line.path, line) for line in lines)
+
+
+def _is_as_listed(path: Path, line: RecordLine) -> bool:
+    try:
+        size = path.stat().st_size
+        return line.size in (None, size) and (not line.has_sha256 or digest_of_file(path) == line.digest)
+    except OSError:
+        return False
