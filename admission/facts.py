@@ -48,6 +48,8 @@ class Candidate(NamedTuple):
     requires_python: str = ""
     invalid: str = ""
     """Why its metadata cannot be read; such a candidate is never chosen."""
+    broken: tuple[tuple[str, str], ...] = ()
+    """Extra → why it cannot be had: where it is asked for, the candidate is never chosen."""
 
 
 class Facts(NamedTuple):

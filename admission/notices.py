@@ -22,6 +22,7 @@ def notices(question: Question, universe: Universe, chosen: Assignment) -> tuple
         *_older(question, universe, chosen),
         *_core_expects(universe, chosen),
         *_unknown_extras(universe, chosen),
+        *_broken_extras(question, universe, chosen),
         *_idle(question, universe),
     ]
     return tuple(sorted(set(found)))
@@ -137,6 +138,17 @@ def _unknown_extras(universe: Universe, chosen: Assignment) -> Iterator[Notice]:
                     requirement.name,
                     str(requirement.origin.owner),
                 )
+
+
+def _broken_extras(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:
+    """Name extras that cannot be had, and that nothing asks for, of what is new."""
+    for name, position in chosen.items():
+        candidate = universe.candidate(name, position)
+        if candidate is None or question.pins.get(name) == candidate.version:
+            continue
+        for extra, why in candidate.broken:
+            text = f"the extra `{extra}` of {name} {candidate.version} cannot be used: {why}"
+            yield Notice("broken-extra", text, name)
 
 
 def _idle(question: Question, universe: Universe) -> Iterator[Notice]:

@@ -189,6 +189,9 @@ class Universe:
     def _demands(self, candidate: Candidate, extra: str) -> Iterable[Arc]:
         if candidate.invalid:
             yield Arc(INVALID, (), 0, exact=False, text=candidate.invalid)
+        for broken, why in candidate.broken:
+            if broken == extra:
+                yield Arc(INVALID, (), 0, exact=False, text=why)
         for edge in candidate.requires:
             if edge.extra != extra:
                 continue

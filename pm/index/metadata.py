@@ -86,6 +86,8 @@ class Judge:
     def __init__(self, target: Target) -> None:
         self._environment: Mapping[str, str | AbstractSet[str]] = prepare_environment(dict(target.environment))
         self._judged: dict[str, tuple[Edge, ...]] = {}
+        self._broken: dict[str, tuple[tuple[str, str], ...]] = {}
+        """Line → the extras that cannot be had because of it, with why."""
 
     def candidate(
         self,
@@ -114,6 +116,7 @@ class Judge:
             requires=tuple(sorted(requires)),
             extras=tuple(sorted({canonical_name(extra) for extra in metadata.extras if _EXTRA_NAME.fullmatch(extra)})),
             requires_python=str(requires_python or ""),
+            broken=tuple(sorted({fault for line in metadata.requires for fault in self._broken.get(line, ())})),
         )
 
     def edges(self, line: str) -> tuple[Edge, ...]:
@@ -126,26 +129,27 @@ class Judge:
     def _edges(self, line: str) -> tuple[Edge, ...]:
         requirement = _parsed(line)
         if isinstance(requirement, Unreadable):
-            if self._is_optional(line):
-                return ()
-            raise requirement
+            return self._none_of(self._extras_of_unreadable(line, requirement), line, requirement)
         extras = self._extras(requirement.marker, line)
         if requirement.url:
-            if "" in extras:
-                raise Unreadable(f"it asks for `{redact(line)}`, a direct address, which is never followed")
-            return ()
+            why = Unreadable(f"it asks for `{redact(line)}`, a direct address, which is never followed")
+            return self._none_of(extras, line, why)
         return tuple(_edge(requirement, extra) for extra in extras)
 
-    def _is_optional(self, line: str) -> bool:
-        """Whether a line that cannot be read stands behind an extra.
+    def _none_of(self, extras: tuple[str, ...], line: str, why: Unreadable) -> tuple[Edge, ...]:
+        """Note that extras cannot be had; raise where the release itself cannot."""
+        if "" in extras:
+            raise why
+        if extras:
+            self._broken[line] = tuple((extra, str(why)) for extra in extras)
+        return ()
 
-        Then, as with a direct address there, the extra is as good as absent and the release stays usable.
-        """
+    def _extras_of_unreadable(self, line: str, why: Unreadable) -> tuple[str, ...]:
+        """Return the extras that a line which cannot be read stands behind."""
         try:
-            marker = Marker(line.partition(";")[2])
+            return self._extras(Marker(line.partition(";")[2]), line)
         except InvalidMarker:
-            return False
-        return not self._holds(marker, "", line)
+            raise why from None
 
     def _extras(self, marker: Marker | None, line: str) -> tuple[str, ...]:
         """Return the extras for which a marker holds; `""` alone if it needs none."""

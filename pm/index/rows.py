@@ -127,14 +127,16 @@ def candidate_row(candidate: Candidate) -> bytes:
             candidate.index,
             candidate.requires_python,
             candidate.invalid,
+            *([[list(fault) for fault in candidate.broken]] if candidate.broken else []),
         ]
     )
 
 
 def read_candidate_row(name: str, version: str, row: bytes) -> Candidate:
     """Read what `candidate_row` wrote."""
-    artifact, requires, extras, index, requires_python, invalid = json.loads(row)
+    artifact, requires, extras, index, requires_python, invalid, *broken = json.loads(row)
     edges = tuple(
         [Edge(edge[0], edge[1], tuple(edge[2].split(",")) if edge[2] else (), edge[3], *edge[4:]) for edge in requires]
     )
-    return Candidate(name, version, Artifact(*artifact), edges, tuple(extras), index, requires_python, invalid)
+    read = Candidate(name, version, Artifact(*artifact), edges, tuple(extras), index, requires_python, invalid)
+    return read._replace(broken=tuple((extra, why) for extra, why in broken[0])) if broken else read

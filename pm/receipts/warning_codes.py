@@ -31,6 +31,11 @@ _WARNINGS = (
         "its author may remove the requirement",
     ),
     WarningCode(
+        "broken-extra",
+        "an extra of a package asks for something that cannot be read, or for an address; nothing asks for the extra",
+        "nothing; where the extra is asked for, this version of the package is not chosen",
+    ),
+    WarningCode(
         "moved-down",
         "an older version than before was chosen",
         "see what requires it with `hermes pm why`",

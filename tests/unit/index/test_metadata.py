@@ -10,6 +10,7 @@ from lockfiles import Artifact, Edge
 from pm.index.leniency import lenient_specifier
 from pm.index.markers import without_extra
 from pm.index.metadata import CoreMetadata, Judge, read_core_metadata
+from pm.index.rows import candidate_row, read_candidate_row
 
 _ARTIFACT = Artifact(filename="demo-1.0-py3-none-any.whl", sha256="ab" * 32)
 
@@ -132,13 +133,22 @@ def test_a_candidate_whose_requirement_cannot_be_followed_says_why(lines: list[s
 
 
 def test_what_cannot_be_followed_behind_an_extra_does_not_make_the_release_unusable() -> None:
+    address = "lib @ https://host.invalid/lib.zip ; extra == 'dev'"
     candidate = _candidate(
         "Provides-Extra: dev",
         "Requires-Dist: pyarrow (<2.0de) ; extra == 'dev'",
-        "Requires-Dist: lib @ https://host.invalid/lib.zip ; extra == 'dev'",
+        f"Requires-Dist: {address}",
         "Requires-Dist: plain",
     )
-    assert (candidate.requires, candidate.invalid) == ((Edge(name="plain"),), "")
+    assert (candidate.requires, candidate.invalid, candidate.broken) == (
+        (Edge(name="plain"),),
+        "",
+        (
+            ("dev", f"it asks for `{address}`, a direct address, which is never followed"),
+            ("dev", "its requirement `pyarrow (<2.0de) ; extra == 'dev'` cannot be read"),
+        ),
+    )
+    assert read_candidate_row("demo", "1.0", candidate_row(candidate)) == candidate
 
 
 @pytest.mark.parametrize(
