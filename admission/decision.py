@@ -93,6 +93,9 @@ class Notice(NamedTuple):
     message: str
     package: str = ""
     owner: str = ""
+    origin: Origin | None = None
+    """Where what it is about is written; `None` where that is no line of a file."""
+    hint: str = ""
 
 
 class Admitted(NamedTuple):

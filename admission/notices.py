@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from admission.assignment import Assignment
+from admission.assignment import Assignment, reachable
+from admission.core_gate import told_extras
 from admission.decision import Notice
+from admission.facts import Candidate
 from admission.question import Question
+from admission.requirement import Origin, Owner
 from admission.universe import Arc, Universe
 from admission.versions import bits, newest
+from lockfiles import Edge
+from lockfiles.graph import requirement_of
 
 __all__ = ["notices"]
 
@@ -21,11 +26,11 @@ def notices(question: Question, universe: Universe, chosen: Assignment) -> tuple
         *_moved(question, universe, chosen),
         *_older(question, universe, chosen),
         *_core_expects(universe, chosen),
-        *_unknown_extras(universe, chosen),
+        *_unknown_extras(question, universe, chosen),
         *_broken_extras(question, universe, chosen),
         *_idle(question, universe),
     ]
-    return tuple(sorted(set(found)))
+    return tuple(sorted(dict.fromkeys(found), key=lambda notice: notice[:4]))
 
 
 def _declared(question: Question) -> Iterator[Notice]:
@@ -126,25 +131,73 @@ def _core_expects(universe: Universe, chosen: Assignment) -> Iterator[Notice]:
             )
 
 
-def _unknown_extras(universe: Universe, chosen: Assignment) -> Iterator[Notice]:
+def _unknown_extras(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:
+    """Name extras that do not exist, of what the candidate asks for and of what is new: they add nothing."""
     for root in universe.roots:
         requirement = root.requirement
-        candidate = universe.candidate(requirement.name, chosen[requirement.name])
-        for extra in requirement.extras if candidate is not None else ():
-            if candidate is not None and extra not in candidate.extras:
-                yield Notice(
-                    "unknown-extra",
-                    f"{requirement.name} {candidate.version} has no extra `{extra}`",
-                    requirement.name,
-                    str(requirement.origin.owner),
-                )
+        origin = requirement.origin
+        if question.candidate in ("", origin.owner.name) or _is_new(question, universe, chosen, requirement.name):
+            for extra, candidate in _missing(universe, chosen, requirement.name, requirement.extras):
+                told = f"{candidate.name} {candidate.version} has no extra `{extra}`"
+                yield _unknown_extra(told, extra, candidate, origin)
+    yield from _unknown_extras_through(question, universe, chosen)
+
+
+def _unknown_extras_through(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:
+    for name, edge in _new_edges_with_extras(question, universe, chosen):
+        asker = universe.candidate(name, chosen[name])
+        missing = [*_missing(universe, chosen, edge.name, edge.extras)] if edge.name in chosen else []
+        if asker is None or not missing or not _counts(universe, chosen, name, edge.extra):
+            continue
+        origin = Origin(Owner("distribution", f"{name} {asker.version}"), "METADATA", 0, "Requires-Dist")
+        for extra, candidate in missing:
+            told = (
+                f"{name} {asker.version} requires `{requirement_of(edge)}`, and {candidate.version} has no such extra"
+            )
+            yield _unknown_extra(told, extra, candidate, origin)
+
+
+def _unknown_extra(told: str, extra: str, candidate: Candidate, origin: Origin) -> Notice:
+    hint = told_extras(extra, candidate.extras)
+    return Notice("unknown-extra", told, candidate.name, str(origin.owner), origin, hint)
+
+
+def _new_edges_with_extras(question: Question, universe: Universe, chosen: Assignment) -> Iterator[tuple[str, Edge]]:
+    """Yield what distributions ask for with extras, of those that are new or that the candidate asks extras of."""
+    roots = (root.requirement for root in universe.roots)
+    asked = {r.name for r in roots if r.extras and r.origin.owner.name == question.candidate}
+    for name, position in chosen.items():
+        candidate = universe.candidate(name, position)
+        if candidate is not None and (name in asked or _is_new(question, universe, chosen, name)):
+            yield from ((name, edge) for edge in candidate.requires if edge.extras)
+
+
+def _is_new(question: Question, universe: Universe, chosen: Assignment, name: str) -> bool:
+    return question.pins.get(name) != universe.package(name).page.versions[chosen[name]]
+
+
+def _missing(
+    universe: Universe, chosen: Assignment, name: str, extras: Iterable[str]
+) -> Iterator[tuple[str, Candidate]]:
+    """Yield the extras that a chosen version does not have: metadata may use one that it does not list."""
+    candidate = universe.candidate(name, chosen[name])
+    for extra in extras:
+        if candidate is None or extra in candidate.extras:
+            continue
+        if all(edge.extra != extra for edge in candidate.requires):
+            yield extra, candidate
+
+
+def _counts(universe: Universe, chosen: Assignment, name: str, extra: str) -> bool:
+    """Say whether a dependency of a package is asked for, or stands behind an extra that is not."""
+    return not extra or extra in (reachable(universe, chosen) or {}).get(name, ())
 
 
 def _broken_extras(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:
     """Name extras that cannot be had, and that nothing asks for, of what is new."""
     for name, position in chosen.items():
         candidate = universe.candidate(name, position)
-        if candidate is None or question.pins.get(name) == candidate.version:
+        if candidate is None or not _is_new(question, universe, chosen, name):
             continue
         for extra, why in candidate.broken:
             text = f"the extra `{extra}` of {name} {candidate.version} cannot be used: {why}"
@@ -152,19 +205,23 @@ def _broken_extras(question: Question, universe: Universe, chosen: Assignment) -
 
 
 def _idle(question: Question, universe: Universe) -> Iterator[Notice]:
-    """Name requirements of the candidate that change nothing, because the core pins the package already."""
-    pinned = {
-        r.name: r
-        for r in question.constraints.core.requirements
-        if r.specifier.startswith("==") and "*" not in r.specifier
-    }
+    """Name requirements of the candidate that change nothing, because the core pins the package already.
+
+    One that asks for an extra which the core does not ask for adds what stands behind that extra.
+    """
+    core = question.constraints.core.requirements
+    pinned = {r.name: r for r in core if r.specifier.startswith("==") and "*" not in r.specifier}
+    extras = {(r.name, extra) for r in core for extra in r.extras}
     for root in universe.roots:
         requirement = root.requirement
         owner = requirement.origin.owner
-        if owner.kind == "plugin" and owner.name == question.candidate and requirement.name in pinned:
+        if owner.kind != "plugin" or owner.name != question.candidate or requirement.name not in pinned:
+            continue
+        if all((requirement.name, extra) in extras for extra in requirement.extras):
             yield Notice(
                 "core-pins-already",
                 f"`{root.text}` changes nothing: the core pins `{pinned[requirement.name].canonical}`",
                 requirement.name,
                 str(owner),
+                requirement.origin,
             )

@@ -88,7 +88,8 @@ def noted(problem: Problem, *, owner: str = "") -> WarningRow:
 
 def noticed(notice: Notice) -> WarningRow:
     """Return a notice of a decision or an index as a receipt's warning."""
-    return WarningRow(notice.code, notice.message, notice.package, notice.owner)
+    place = place_of(notice.origin) if notice.origin is not None else None
+    return WarningRow(notice.code, notice.message, notice.package, notice.owner, place, notice.hint)
 
 
 def _done(result: Admitted | Refused | Undecided | PmError | Done) -> Done:

@@ -206,7 +206,8 @@ _CODES = (
     ),
     Code(
         "unknown-extra", "refused",
-        "a requirement on the core, or `pm.core`, names an extra that the core does not have",
+        "a requirement on the core, or `pm.core`, names an extra that the core does not have; for any other package"
+        " this is a warning, and the extra adds nothing",
         "{it} requires an extra of {package} that does not exist",
         "correct the name of the extra, or remove it",
         "the requirement names an extra that exists",
