@@ -43,7 +43,8 @@ def reachable(universe: Universe, chosen: Assignment) -> dict[str, set[str]] | N
 def _vouched(universe: Universe, name: str, chosen: Assignment) -> int:
     """Return the versions of a package that are pinned exactly by a demand which does not exist because of the package.
 
-    No release vouches for itself, and under the policy `direct-opt-in` only pins of roots count.
+    No release vouches for itself, nor because of what only an old release asks for (`PackageSets.leading`); and under
+    the policy `direct-opt-in` only pins of roots count.
     """
     pending = [universe.root_arc(root) for root in universe.roots]
     pins_of_all = universe.constraints.policy.prerelease != "direct-opt-in"
@@ -53,11 +54,10 @@ def _vouched(universe: Universe, name: str, chosen: Assignment) -> int:
         arc = pending.pop()
         if arc.name == name:
             mask |= arc.mask if arc.exact else 0
-        elif pins_of_all:
-            first = arc.name not in extras
+        elif pins_of_all and universe.package(arc.name).leading(arc.mask) >> chosen[arc.name] & 1:
             known = extras.setdefault(arc.name, set())
-            new = set(arc.extras) - known
-            known.update(arc.extras)
-            for extra in new | {""} if first else new:
+            new = {"", *arc.extras} - known
+            known |= new
+            for extra in new:
                 pending.extend(universe.arcs(arc.name, chosen[arc.name], extra))
     return mask

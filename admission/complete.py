@@ -11,6 +11,8 @@ unread dependency can only take solutions away. A solution that rests on such a 
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from admission.assignment import Assignment, reachable
@@ -21,8 +23,6 @@ __all__ = ["CompleteAnswer", "Leaf", "decide_completely", "roots_of"]
 
 _ABSENT = 1
 _PRESENT = 2
-_SHORT_HISTORY = 8
-"""Versions that a package may have for all of them to be read for one that pins a pre-release or a yanked version."""
 
 
 class Leaf(NamedTuple):
@@ -50,6 +50,8 @@ class CompleteAnswer(NamedTuple):
     """For `unknown`: (name, version) of the candidates that must be read."""
     pages: tuple[str, ...] = ()
     """For `unknown`: names whose pages must be read."""
+    hoped: tuple[tuple[str, str], ...] = ()
+    """For `unknown`: candidates besides, one of which might vouch for what the roots do not open themselves."""
     effort: int = 0
 
 
@@ -83,8 +85,8 @@ class _Narrowing(NamedTuple):
 class _Reach(NamedTuple):
     """What the roots reach in an assignment."""
 
-    extras: dict[str, set[str]]
-    """Package → the extras that are asked for, and the empty one for itself."""
+    extras: dict[str, dict[str, int]]
+    """Package → the extras that are asked for, and the empty one for itself → the versions that are followed."""
     arcs: list[Arc]
     candidates: set[tuple[str, str]]
     """What was reached and is not read yet."""
@@ -104,7 +106,6 @@ class _Solver:
         self._budget = budget
         self._rules: dict[str, list[_Rule]] = {}
         self._domains: dict[str, int] = {}
-        self._known_versions: dict[str, int] = {}
         self._full: dict[str, int] = {}
         self._trail: list[_Narrowing] = []
         self._history: dict[str, list[int]] = {}
@@ -115,6 +116,8 @@ class _Solver:
         self._conflicts: Counter[str] = Counter()
         self._unread_pages: dict[tuple[str, int, str], str] = {}
         self._unread_roots: set[str] = set()
+        self._hoped: set[tuple[str, int]] = set()
+        """Unread versions that might vouch, or lead to what does."""
         self._failure: _Rule | None = None
         self._direct = universe.constraints.policy.prerelease == "direct-opt-in"
 
@@ -287,9 +290,13 @@ class _Solver:
             return None
         reach = self._reach(chosen)
         if reach.candidates or reach.pages:
-            needed = (tuple(sorted(reach.candidates)), tuple(sorted(reach.pages)))
             return CompleteAnswer(
-                "unknown", chosen, unknown=needed[0], pages=needed[1], effort=self._budget - self._left
+                "unknown",
+                chosen,
+                unknown=tuple(sorted(reach.candidates)),
+                pages=tuple(sorted(reach.pages)),
+                hoped=self._still_hoped(),
+                effort=self._budget - self._left,
             )
         if self._post_unneeded(chosen, reach):
             return None
@@ -302,7 +309,8 @@ class _Solver:
 
     # -- support: what is there is needed by the roots, and what may only be taken under a pin is pinned by a candidate
     # that is needed for another reason. An assignment that lacks that has walls: what the roots reach in it, and beyond
-    # them what they would have to reach. Some version within would have to be another one, one that leads out.
+    # them what they would have to reach. Some version within would have to be another one, one that leads out. Who may
+    # vouch is found along leading versions only, of which there are few, so that all of them can be read.
 
     def _post_unvouched(self, chosen: Assignment) -> bool:
         """Rule out versions that no candidate pins which is needed without them; an unread one may pin anything."""
@@ -316,12 +324,22 @@ class _Solver:
                     posted = True
         return posted
 
+    def _still_hoped(self) -> tuple[tuple[str, str], ...]:
+        """Return the unread candidates that might vouch and that no root excludes: all of them, to be read at once."""
+        accepted: dict[str, int] = {}
+        for root in self._roots if self._hoped else ():
+            if self._is_read(root):
+                arc = self._universe.root_arc(root)
+                accepted[arc.name] = accepted.get(arc.name, -1) & arc.mask
+        hoped = ((name, i) for name, i in self._hoped if accepted.get(name, -1) >> i & 1)
+        return tuple(sorted((name, self._universe.package(name).page.versions[i]) for name, i in hoped))
+
     def _post_unneeded(self, chosen: Assignment, reach: _Reach) -> bool:
         """Rule out packages and extras that only rules asked for, and no demand."""
         unneeded = {name: self._full[name] & ~_ABSENT for name in chosen if name not in reach.extras}
         for variable, domain in self._domains.items():
             name, _, extra = variable.rstrip("]").partition("[")
-            if extra and domain == _PRESENT and extra not in reach.extras.get(name, ()):
+            if extra and domain == _PRESENT and extra not in reach.extras.get(name, {}):
                 unneeded[variable] = _PRESENT
         walls = self._walls(reach) if unneeded else {}
         for variable, values in unneeded.items():
@@ -330,25 +348,34 @@ class _Solver:
         return bool(unneeded)
 
     def _reach(self, chosen: Assignment, closed: str = "") -> _Reach:
-        """Follow the demands from the roots through an assignment, but not those of the closed package."""
+        """Follow the demands from the roots through an assignment.
+
+        With a closed package, follow what may lead to a pin of it: neither its own demands nor those of old versions.
+        """
         reach = _Reach({}, [], set(), set(self._unread_roots))
         pending = [self._universe.root_arc(root) for root in self._roots if self._is_read(root)]
         while pending:
             arc = pending.pop()
             reach.arcs.append(arc)
-            known = reach.extras.setdefault(arc.name, set())
-            new = {"", *arc.extras} - known
-            known |= new
-            for extra in new if arc.name != closed else ():
-                demands = self._demands(arc.name, chosen[arc.name], extra)
+            position, versions = chosen[arc.name], self._followed(arc, closed)
+            known = reach.extras.setdefault(arc.name, {})
+            for extra in ("", *arc.extras):
+                before = known.get(extra, 0)
+                known[extra] = before | versions
+                if arc.name == closed or not versions & ~before & 1 << position:
+                    continue
+                demands = self._demands(arc.name, position, extra)
                 if demands is not None:
                     pending.extend(demands)
-                elif (page := self._unread_pages.get((arc.name, chosen[arc.name], extra))) is not None:
+                elif (page := self._unread_pages.get((arc.name, position, extra))) is not None:
                     reach.pages.add(page)
                 else:
-                    version = self._universe.package(arc.name).page.versions[chosen[arc.name]]
-                    reach.candidates.add((arc.name, version))
+                    reach.candidates.add((arc.name, self._universe.package(arc.name).page.versions[position]))
         return reach
+
+    def _followed(self, arc: Arc, closed: str) -> int:
+        """Return the versions whose demands matter where an arc leads to them."""
+        return self._universe.package(arc.name).leading(arc.mask) if closed else -1
 
     def _is_read(self, root: Root) -> bool:
         return root.requirement.name not in self._unread_roots
@@ -366,32 +393,28 @@ class _Solver:
     def _walls(self, reach: _Reach, closed: str = "", position: int = -1) -> dict[str, int]:
         """Return the values of what is reached that lead to nothing else, and do not pin a version of the closed.
 
-        An unread candidate may ask for anything. But a long history is not read in the hope that an old release pins a
-        pre-release: of such a package only what is read anyway counts.
+        An unread candidate may ask for anything.
         """
         walls = {}
         for name, extras in reach.extras.items():
             if name == closed:
                 continue
-            is_long = len(self._universe.package(name).page.versions) > _SHORT_HISTORY
             walls[name] = self._full[name]
-            for place in bits(self._full[name] >> 1 & (self._known(name) if is_long else -1)):
-                asked = [self._demands(name, place, extra) for extra in extras]
-                known = [demands for demands in asked if demands is not None]
-                leads_out = any(_leads_out(demands, reach) for demands in known)
-                is_hope = not is_long and len(known) < len(asked)
-                if leads_out or is_hope or any(_pins(demands, closed, position) for demands in known):
+            for place in bits(self._full[name] >> 1 & reduce(or_, extras.values())):
+                followed = [extra for extra, versions in extras.items() if versions >> place & 1]
+                asked = [self._demands(name, place, extra) for extra in followed]
+                known = [arc for demands in asked if demands is not None for arc in demands]
+                if closed and self._universe.candidate(name, place) is None:
+                    self._hoped.add((name, place))
+                leads_out = None in asked or any(self._leads_out(arc, reach, closed) for arc in known)
+                if leads_out or _pins(known, closed, position):
                     walls[name] &= ~(2 << place)
         return walls
 
-    def _known(self, name: str) -> int:
-        """Return the versions of a package whose metadata is known."""
-        mask = self._known_versions.get(name)
-        if mask is None:
-            positions = self._universe.package(name).sets.positions
-            known = self._universe.facts.candidates.get(name, {})
-            mask = self._known_versions[name] = sum(1 << positions[each] for each in known if each in positions)
-        return mask
+    def _leads_out(self, arc: Arc, reach: _Reach, closed: str) -> bool:
+        """Return whether an arc leads to what is not reached, or to versions of it whose demands did not matter."""
+        extras, versions = reach.extras.get(arc.name, {}), self._followed(arc, closed)
+        return any(extra not in extras or versions & ~extras[extra] for extra in ("", *arc.extras))
 
     def _pinned(self, name: str) -> int:
         """Return the versions of a package that a root pins exactly."""
@@ -467,10 +490,6 @@ class _Solver:
 
 def _pins(demands: Iterable[Arc], name: str, position: int) -> bool:
     return any(arc.name == name and arc.exact and arc.mask >> position & 1 for arc in demands)
-
-
-def _leads_out(demands: Iterable[Arc], reach: _Reach) -> bool:
-    return any(not {"", *arc.extras} <= reach.extras.get(arc.name, set()) for arc in demands)
 
 
 def _leaves(failure: _Rule) -> tuple[Leaf, ...]:

@@ -79,11 +79,16 @@ def _unknown_pages(universe: Universe, name: str, position: int, extra: str) -> 
 
 
 def with_neighbours(
-    universe: Universe, candidates: Iterable[tuple[str, str]], *, at_once: bool = False
+    universe: Universe,
+    candidates: Iterable[tuple[str, str]],
+    *,
+    at_once: bool = False,
+    beside: Iterable[tuple[str, str]] = (),
 ) -> tuple[tuple[str, str], ...]:
     """Return unread candidates and the versions that would be tried next: one round trip instead of many.
 
     As many as were read of a package before, since the first often suffices; `at_once` as many as are ever asked for.
+    Those `beside` have no neighbours.
     """
     asked = dict.fromkeys(candidates)
     for name, version in tuple(asked):
@@ -97,4 +102,4 @@ def with_neighbours(
             if universe.candidate(name, below) is None:
                 asked[name, package.page.versions[below]] = None
                 left -= 1
-    return tuple(sorted(asked))
+    return tuple(sorted({*asked, *beside}))

@@ -43,7 +43,8 @@ def refuse(question: Question, universe: Universe, verdict: CompleteAnswer, *, s
         remaining = tuple(root for root in remaining if root not in core.roots)
         verdict = decide_completely(universe.restricted(remaining), remaining, rounds)
         if verdict.outcome == "unknown" and not question.frozen:
-            return Need(verdict.pages, with_neighbours(universe, verdict.unknown, at_once=True), "proof")
+            asked = with_neighbours(universe, verdict.unknown, at_once=True, beside=verdict.hoped)
+            return Need(verdict.pages, asked, "proof")
     return Refused(tuple(reasons[roots] for roots in sorted(reasons)))
 
 
@@ -78,10 +79,12 @@ def _minimised(universe: Universe, verdict: CompleteAnswer, budget: int) -> _Cor
     unsure = [without for without in needed.values() if without.outcome != "found"]
     pages = {page for without in unsure for page in without.pages}
     candidates = {candidate for without in unsure for candidate in without.unknown}
+    hoped = {candidate for without in unsure for candidate in without.hoped}
     if not pages and not candidates:
         return _Core(roots, verdict, not unsure, None)
     # only a few rounds are spent on an explanation, so each asks for what the next ones would
-    unread = Need(tuple(sorted(pages)), with_neighbours(universe, candidates, at_once=True), "proof")
+    asked = with_neighbours(universe, candidates, at_once=True, beside=hoped)
+    unread = Need(tuple(sorted(pages)), asked, "proof")
     return _Core(roots, verdict, not unsure, unread)
 
 

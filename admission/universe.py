@@ -1,6 +1,7 @@
 """`Universe`: the facts of one question as version sets, shared by both solvers, the proof and the steps."""
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from admission.core_gate import HOST, core_fault
@@ -8,6 +9,7 @@ from admission.facts import Candidate, Facts, Page
 from admission.question import ConstraintSet
 from admission.requirement import Requirement
 from admission.versions import VersionSets, bits
+from lockfiles import Edge
 from lockfiles.graph import requirement_of
 
 __all__ = ["INVALID", "Arc", "PackageSets", "Root", "Universe", "Unknown", "is_exact", "roots_of"]
@@ -34,7 +36,8 @@ class Arc(NamedTuple):
     extras: tuple[str, ...]
     mask: int
     exact: bool
-    """Whether it pins one version exactly: only then it may take a yanked file or a pre-release without opt-in."""
+    """Whether it may take a yanked file, or a pre-release without opt-in: it pins one version exactly, and it is a
+    root's or of a version that may vouch (`PackageSets.leading`)."""
     text: str
     """The requirement as a person reads it."""
 
@@ -56,9 +59,21 @@ def is_exact(specifier: str) -> bool:
 class PackageSets:
     """One package: its versions and which of them may be chosen."""
 
-    __slots__ = ("conditional", "free", "name", "page", "prereleases", "quarantined", "sets", "yanked")
+    __slots__ = (
+        "_leading",
+        "_locked",
+        "conditional",
+        "free",
+        "name",
+        "page",
+        "prereleases",
+        "quarantined",
+        "sets",
+        "vouching",
+        "yanked",
+    )
 
-    def __init__(self, page: Page, sets: VersionSets, *, opted_in: bool, not_after: str) -> None:
+    def __init__(self, page: Page, sets: VersionSets, *, opted_in: bool, not_after: str, kept: str = "") -> None:
         self.name = page.name
         self.page = page
         self.sets = sets
@@ -69,7 +84,8 @@ class PackageSets:
                 self.yanked |= 1 << position
             else:
                 unusable |= 1 << position
-        self.quarantined = _later_than(page, not_after) if not_after else 0
+        self._locked = 1 << sets.positions[kept] if kept in sets.positions else 0
+        self.quarantined = (_later_than(page, not_after) if not_after else 0) & ~self._locked
         usable = self.sets.every & ~unusable & ~self.quarantined
         no_final = self.prereleases == self.sets.every
         shut = self.yanked if opted_in or no_final else self.yanked | self.prereleases
@@ -77,6 +93,33 @@ class PackageSets:
         """May be chosen under any demand."""
         self.conditional = usable & shut
         """Yanked, or a pre-release without opt-in: only under an exact pin (docs/explanation/how-it-decides.md)."""
+        self._leading: dict[int, int] = {}
+        self.vouching = self.leading(sets.every)
+        """The versions whose own exact pins may open another package's conditional versions."""
+
+    def leading(self, mask: int) -> int:
+        """Return the newest versions that a demand accepts, and the locked one: only they lead to what may vouch.
+
+        They are the newest eight that are usable at all, and the newest eight of which none is yanked or a pre-release:
+        nightly builds push no release out. What was opted into or is read makes no difference.
+        """
+        found = self._leading.get(mask)
+        if found is None:
+            usable = mask & (self.free | self.conditional)
+            settled = usable & ~self.yanked & ~self.prereleases
+            found = self._leading[mask] = _newest_few(usable) | _newest_few(settled) | usable & self._locked
+        return found
+
+
+_FEW = 8
+"""Versions of a package that are read to learn whether they pin a pre-release or a yanked version."""
+
+
+def _newest_few(mask: int) -> int:
+    few = 0
+    for position in islice(bits(mask), _FEW):
+        few |= 1 << position
+    return few
 
 
 def _later_than(page: Page, not_after: str) -> int:
@@ -128,21 +171,13 @@ class Universe:
             if sets is None:
                 sets = self._sets[name] = VersionSets(page.versions)
             package = self._packages[name] = PackageSets(
-                page, sets, opted_in=name in self._opted_in, not_after=self._not_after(name)
+                page,
+                sets,
+                opted_in=name in self._opted_in,
+                not_after=self._not_after(name),
+                kept=self.kept.get(name, ""),
             )
-            if name in self.kept and package.quarantined:
-                self._release_kept(package)
         return package
-
-    def _release_kept(self, package: PackageSets) -> None:
-        position = package.sets.positions.get(self.kept[package.name])
-        if position is None or not package.quarantined >> position & 1:
-            return
-        package.quarantined &= ~(1 << position)
-        if position not in package.page.excluded:
-            package.free |= 1 << position
-        elif package.yanked >> position & 1:
-            package.conditional |= 1 << position
 
     def _not_after(self, name: str) -> str:
         not_after = self.constraints.policy.not_after
@@ -192,14 +227,21 @@ class Universe:
         for broken, why in candidate.broken:
             if broken == extra:
                 yield Arc(INVALID, (), 0, exact=False, text=why)
+        position = self.package(candidate.name).sets.positions[candidate.version]
         for edge in candidate.requires:
             if edge.extra != extra:
                 continue
             if edge.name not in self.core_names:
-                mask = self.package(edge.name).sets.select(edge.specifier)
-                yield Arc(edge.name, edge.extras, mask, is_exact(edge.specifier), requirement_of(edge))
+                yield self._demand(edge, vouches=bool(self.package(candidate.name).vouching >> position & 1))
             elif core_fault(self.constraints.core, edge.name, edge.specifier, edge.extras) is not None:
                 yield Arc(edge.name, (), 0, exact=False, text=requirement_of(edge))
+
+    def _demand(self, edge: Edge, *, vouches: bool) -> Arc:
+        package = self.package(edge.name)
+        mask = package.sets.select(edge.specifier)
+        # where nothing has to be vouched for, new and old versions make the same demand
+        exact = is_exact(edge.specifier) and (vouches or not mask & (package.yanked | package.prereleases))
+        return Arc(edge.name, edge.extras, mask, exact, requirement_of(edge))
 
     def preferred(self, name: str) -> int:
         """Return the versions that the core's extras or its lock prefer, for the whole set and never binding."""

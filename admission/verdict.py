@@ -122,7 +122,7 @@ def solve(universe: Universe, budget: int) -> Solved | Impossible | Need | Undec
         # the search goes on with more facts, so that what it finds does not depend on what happened to be known
         return need
     if verdict.outcome == "unknown":
-        return Need(verdict.pages, with_neighbours(universe, verdict.unknown))
+        return Need(verdict.pages, with_neighbours(universe, verdict.unknown, beside=verdict.hoped))
     if verdict.outcome == "found":
         return _solved(universe, verdict.chosen, "complete")
     return Undecided(

@@ -7,7 +7,8 @@ from packaging.version import Version
 
 from admission import Admitted, Policy, decide
 from admission.gates import root_requirements
-from fixtures.worlds import World, any_world, demands_in, solutions
+from fixtures.brute_force import demands_in, solutions
+from fixtures.worlds import World, any_world
 from lockfiles.subset import subset
 
 _SEEDS = st.integers(0, 2**32)

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from admission import Admitted, Decision, Exclusion, Facts, Need, Policy, Reason, Refused, decide
+from admission import NOTHING_KNOWN, Admitted, Decision, Exclusion, Facts, Need, Policy, Reason, Refused, decide
 from admission.complete import decide_completely
 from admission.gates import root_requirements
 from admission.universe import Universe, roots_of
+from fixtures.brute_force import solutions
 from fixtures.worlds import (
     World,
     aged_world,
@@ -18,12 +19,14 @@ from fixtures.worlds import (
     candidate,
     crowded_world,
     knotted_world,
+    opened_world,
     page,
     part_of,
     random_world,
     shuffled,
-    solutions,
     some_pins,
+    wide_world,
+    with_needed,
 )
 
 _SEEDS = st.integers(0, 2**32)
@@ -40,7 +43,7 @@ def _disagreement(world: World, policy: str, pins: dict[str, str]) -> str:
 
     The complete decision is asked as well: most verdicts do not need it.
     """
-    right = list(solutions(world, policy))
+    right = list(solutions(world, policy, pins))
     decision = _decided(world, policy, pins)
     if not isinstance(decision, Admitted | Refused) or isinstance(decision, Admitted) != bool(right):
         return f"{type(decision).__name__} where {len(right)} solutions exist"
@@ -68,9 +71,29 @@ def test_long_histories_of_which_all_is_known_make_no_difference(seed: int, poli
     assert _disagreement(world, policy, some_pins(world, seed)) == ""
 
 
+@given(_SEEDS, _POLICIES)
+@settings(max_examples=300)
+@example(792, "default")
+def test_worlds_with_everything_that_versions_and_requirements_can_say_make_no_difference(
+    seed: int, policy: str
+) -> None:
+    world = wide_world(seed)
+    assert _disagreement(world, policy, some_pins(world, seed)) == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["default", "direct-opt-in"])
-@pytest.mark.parametrize("kind", [random_world, knotted_world, crowded_world, aged_world])
+@pytest.mark.parametrize("first", [0, _MANY])
+def test_the_verdict_agrees_with_brute_force_on_20_000_wide_worlds(first: int, policy: str) -> None:
+    seeds = range(first, first + _MANY) if policy == "default" else range(first + 2 * _MANY, first + 3 * _MANY)
+    worlds = ((seed, wide_world(seed)) for seed in seeds)
+    wrong = {seed: _disagreement(world, policy, some_pins(world, seed)) for seed, world in worlds}
+    assert {seed: what for seed, what in wrong.items() if what} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["default", "direct-opt-in"])
+@pytest.mark.parametrize("kind", [random_world, knotted_world, opened_world, crowded_world, aged_world])
 def test_the_verdict_agrees_with_brute_force_on_many_worlds(kind: Callable[[int], World], policy: str) -> None:
     worlds = ((seed, kind(seed)) for seed in range(_MANY))
     wrong = {seed: _disagreement(world, policy, some_pins(world, seed)) for seed, world in worlds}
@@ -147,14 +170,80 @@ def test_what_nobody_has_read_never_changes_a_verdict(seed: int, part: int, poli
     assert isinstance(decision, Need | type(whole))
 
 
-@given(_SEEDS, _POLICIES)
-def test_what_is_chosen_does_not_depend_on_what_was_known_first(seed: int, policy: str) -> None:
+def _verdict(decision: Decision) -> tuple[object, ...]:
+    return type(decision), getattr(decision, "lock", None)
+
+
+@given(_SEEDS, _POLICIES, st.one_of(st.none(), st.integers(0, 9)))
+@example(792 * 5 + 3, "default", None)
+def test_what_was_read_before_makes_no_difference(seed: int, policy: str, part: int | None) -> None:
     world = any_world(seed)
     question = world.question(policy=Policy(prerelease=policy), pins=some_pins(world, seed))
-    first, known = answered(question, world.facts)
-    whole = decide(question, world.facts)
-    assert (type(first), getattr(first, "lock", None)) == (type(whole), getattr(whole, "lock", None))
+    known = NOTHING_KNOWN if part is None else part_of(world.facts, part)
+    first, known = answered(question, world.facts, known)
+    assert _verdict(first) == _verdict(decide(question, world.facts))
     assert decide(question, known) == first
+
+
+def _history(pinning: str, extra: list[str] | None = None) -> Facts:
+    """Return twelve releases of `p` of which one pins the only pre-release that `x` has above 0.9."""
+    releases = [str(number) for number in range(1, 13)]
+    made = {v: candidate("p", v, ["x==1.0rc1"] if v == pinning else extra or []) for v in releases}
+    return Facts(
+        {"p": page("p", releases), "x": page("x", ["0.9", "1.0rc1"])},
+        {"p": made, "x": {version: candidate("x", version, []) for version in ("0.9", "1.0rc1")}},
+    )
+
+
+@pytest.mark.parametrize(("pinning", "is_possible"), [("1", False), ("4", False), ("5", True), ("12", True)])
+@pytest.mark.parametrize("read", [[], ["1"], ["4", "1"], [str(number) for number in range(1, 13)]])
+def test_only_the_newest_eight_releases_vouch_whichever_were_read_before(
+    pinning: str, read: list[str], *, is_possible: bool
+) -> None:
+    facts = _history(pinning)
+    known = Facts(facts.pages, {"p": {version: facts.candidates["p"][version] for version in read}})
+    decision, _ = answered(World(facts, (("a", "p"), ("b", "x>0.9"))).question(), facts, known)
+    assert isinstance(decision, Admitted) == is_possible
+    assert is_possible or _roots_of(decision) == [("prerelease-only", ["x>0.9"])]
+
+
+@pytest.mark.parametrize("read", [[], ["1"], ["12"]])
+def test_a_locked_release_vouches_however_old_it_is(read: list[str]) -> None:
+    facts = _history("1")
+    known = Facts(facts.pages, {"p": {version: facts.candidates["p"][version] for version in read}})
+    question = World(facts, (("a", "p"), ("b", "x>0.9"))).question(pins={"p": "1"})
+    decision, _ = answered(question, facts, known)
+    assert isinstance(decision, Admitted)
+    assert decision.lock.versions() == {"p": "1", "x": "1.0rc1"}
+
+
+def test_nightly_builds_do_not_push_the_newest_releases_out() -> None:
+    facts = _history("12")
+    nightly = [f"13.dev{number}" for number in range(20)]
+    known = facts.pages["p"]
+    pages = {**facts.pages, "p": page("p", [*known.versions, *nightly])}
+    made = {**facts.candidates["p"], **{version: candidate("p", version, []) for version in nightly}}
+    facts = Facts(pages, {**facts.candidates, "p": made})
+    decision, _ = answered(World(facts, (("a", "p"), ("b", "x>0.9"))).question(), facts)
+    assert isinstance(decision, Admitted)
+
+
+def test_the_newest_releases_of_a_whole_set_are_read_in_a_few_questions() -> None:
+    names = [f"other{i}" for i in range(40)]
+    releases = [f"1.{number}" for number in range(50)]
+    facts = Facts(
+        {**{name: page(name, releases) for name in names}, "x": page("x", ["0.9", "1.0rc1"])},
+        {name: {v: candidate(name, v, []) for v in releases} for name in names}
+        | {"x": {"1.0rc1": candidate("x", "1.0rc1", [])}},
+    )
+    roots = (*(("core", name if i % 2 else f"{name}==1.7") for i, name in enumerate(names)), ("b", "x>0.9"))
+    question = World(facts, roots).question()
+    asked, known = 0, NOTHING_KNOWN
+    while isinstance(decision := decide(question, known), Need):
+        asked, known = asked + 1, with_needed(known, decision, facts)
+    assert _roots_of(decision) == [("prerelease-only", ["x>0.9"])]
+    assert asked <= 4
+    assert sum(map(len, known.candidates.values())) <= 20 * 8 + 20 + 1
 
 
 @given(_SEEDS)

@@ -12,7 +12,8 @@ from admission.assignment import reachable
 from admission.frontier import frontier
 from admission.gates import root_requirements
 from admission.universe import Universe, roots_of
-from fixtures.worlds import World, any_world, demands_in, shuffled, some_pins
+from fixtures.brute_force import demands_in
+from fixtures.worlds import World, any_world, shuffled, some_pins
 
 _SEEDS = st.integers(0, 2**32)
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from admission import Admitted, Policy, Refused, Step, decide
 from admission.steps import changed, proposals
+from fixtures.brute_force import solutions
 from fixtures.ways_out import after_effect, carried_out, policy_after, steps_of
-from fixtures.worlds import World, any_world, solutions
+from fixtures.worlds import World, any_world
 from lockfiles import Lock
 from pm.receipts.build import build
 from pm.receipts.receipt import Done, Operation, Part, StepRow, from_json, place_of, receipt_text

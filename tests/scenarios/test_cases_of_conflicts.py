@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from admission import Admitted, Refused, decide
+from fixtures.brute_force import solutions
 from fixtures.reports import CASES, reports, world_of
-from fixtures.worlds import solutions
 
 CONFLICTS = reports("conflicting-pins", "dependency-cycle", "resolution-blowup", "host-upgrade-breaks-plugins")
 ROOT = Path(__file__).parents[2]

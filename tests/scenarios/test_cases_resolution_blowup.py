@@ -212,8 +212,8 @@ def test_to_show_that_a_proof_is_minimal_many_releases_are_read_in_few_rounds(co
     assert len([purpose for purpose, _ in reader.rounds if purpose == "proof"]) <= 4
 
 
-def test_nobody_reads_long_histories_in_the_hope_that_something_old_pins_a_prerelease() -> None:
-    """Each of twenty packages has sixty releases, any of which might pin it; what must be read anyway decides."""
+def test_of_long_histories_only_the_newest_releases_are_read_to_learn_whether_one_pins_a_prerelease() -> None:
+    """Each of twenty packages has sixty releases, any of which might pin it; the newest eight decide, in few rounds."""
     names = [f"lib{number}" for number in range(20)]
     numbers = [f"{number}.0" for number in range(60)]
     index = [
@@ -227,16 +227,33 @@ def test_nobody_reads_long_histories_in_the_hope_that_something_old_pins_a_prere
     decision = reader.answer(hoping.question()._replace(budget=FEW))
     assert isinstance(decision, Refused)
     assert proofs(decision) == [("prerelease-only", ["stream: wire>7"], True)]
-    assert sum(count for _, count in reader.rounds) <= 3 * len(names)
+    assert sum(count for _, count in reader.rounds) <= 8 * len(names) + 1
+    assert len(reader.rounds) <= 2 * len(names)
 
 
-def test_the_release_that_is_chosen_anyway_may_pin_a_prerelease_for_others() -> None:
+def _telemetry(newer: int) -> World:
+    """Return a world in which only an old release pins the pre-release that fits; so many releases are newer."""
     index = [
         *released("semantic", ["0.20", "0.50b0", "0.66b2"], ""),
         candidate("telemetry", "1.29", ["semantic==0.50b0"]),
-        *released("telemetry", [f"1.{number}" for number in range(30, 60)], "semantic==0.66b2"),
+        *released("telemetry", [f"1.{number}" for number in range(30, 30 + newer)], "semantic==0.66b2"),
     ]
-    pinned = world(index, ("traces", "telemetry"), ("metrics", "semantic<0.60,>0.40"))
-    decision = Reader(pinned).answer(pinned.question())
+    return world(index, ("traces", "telemetry"), ("metrics", "semantic<0.60,>0.40"))
+
+
+@pytest.mark.parametrize(("newer", "locked"), [(7, {}), (30, {"telemetry": "1.29"})])
+def test_one_of_the_newest_eight_releases_or_the_locked_one_may_pin_a_prerelease_for_others(
+    newer: int, locked: dict[str, str]
+) -> None:
+    pinned = _telemetry(newer)
+    decision = Reader(pinned).answer(pinned.question(pins=locked))
     assert isinstance(decision, Admitted)
     assert decision.lock.versions() == {"semantic": "0.50b0", "telemetry": "1.29"}
+
+
+@pytest.mark.parametrize("newer", [8, 30])
+def test_an_older_release_pins_no_prerelease_for_others(newer: int) -> None:
+    pinned = _telemetry(newer)
+    decision = Reader(pinned).answer(pinned.question())
+    assert isinstance(decision, Refused)
+    assert proofs(decision) == [("prerelease-only", ["metrics: semantic<0.60,>0.40"], True)]
