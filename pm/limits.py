@@ -21,6 +21,27 @@ DECLARATION_BYTES = Limit(
     reason="real ones have a few hundred bytes, the largest known 40 KB",
     unusable="the plugin, `invalid-declaration`",
 )
+SHOWN_VALUE = Limit(
+    value=200,
+    unit="characters",
+    of="a name, a version or another value of others where a sentence quotes it",
+    reason="longer ones hide what the sentence says",
+    unusable="the rest: `…` stands for it",
+)
+SHOWN_LINE = Limit(
+    value=4000,
+    unit="characters",
+    of="a line of a text of others where it is shown",
+    reason="several screens have as many",
+    unusable="the rest: `…` stands for it",
+)
+SHOWN_LINES = Limit(
+    value=30,
+    unit="lines",
+    of="what uv or a build said, where a message shows it",
+    reason="an error stands at the end, in fewer lines",
+    unusable="what was said before",
+)
 
 
 def table() -> list[Limit]:

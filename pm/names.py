@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from pm.redaction import redact
+from pm.limits import SHOWN_LINE, SHOWN_LINES, SHOWN_VALUE
+from pm.redaction import redact, redact_value
 
 HOST_NAME = "hermes-agent"
 """The distribution of the host, which a core of any name stands for."""
@@ -38,20 +39,39 @@ def same_key(one: str, other: str) -> bool:
     return canonical_key(one) == canonical_key(other)
 
 
-def shown(text: str, limit: int = 200) -> str:
-    """Return a text in backticks, as it may be shown (`safe_text`); a long one is cut."""
-    whole = redact(text)
-    return f"`{visible(whole if len(whole) <= limit else whole[:limit] + '…')}`"
+def shown(text: str, limit: int = SHOWN_VALUE.value) -> str:
+    """Return a whole value in backticks, as it may be shown (`safe_text`); a long one is cut."""
+    return f"`{cut(visible(cut(redact_value(text), limit + 1)), limit + 1)}`"
 
 
 def safe_text(text: str) -> str:
-    """Return a text as it may be shown in one line: without credentials, and `visible`."""
-    return visible(redact(text))
+    """Return a text as it may be shown in one line: without credentials, `visible`, and cut."""
+    limit = SHOWN_LINE.value
+    return cut(visible(cut(redact(text), limit)), limit)
 
 
 def safe_lines(text: str) -> str:
-    """Return a text of several lines as it may be shown: each of them as `safe_text` returns it."""
-    return "\n".join(map(visible, redact(text).split("\n")))
+    """Return a text of several lines as it may be shown: those that are marked stay lines, and each is `safe_text`.
+
+    So a text that has further lines by itself can look like nothing that the manager says.
+    """
+    first, *others = map(safe_text, text.split(f"\n{MARK}"))
+    return f"\n{MARK}".join([first, *others[-SHOWN_LINES.value :]])
+
+
+def marked_lines(text: str) -> str:
+    """Return the last lines of what a program said, marked: each begins a new line of a message."""
+    lines = text.strip().splitlines()[-SHOWN_LINES.value :]
+    return "".join(f"\n{MARK}{line}" for line in lines)
+
+
+MARK = "| "
+"""Begins each further line of a text that others have written."""
+
+
+def cut(text: str, limit: int) -> str:
+    """Return a text of at most so many characters; a sign tells that some are missing."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def visible(text: str) -> str:
@@ -59,3 +79,13 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
+def without_commands(text: str) -> str:
+    """Return an output in which no line is a workflow command: GitHub obeys lines that begin with `::`, after blanks.
+
+    An older form is obeyed wherever it stands in a line.
+    """
+    if "##[" in text:
+        text = text.replace("##[", "#\\x23[")
+    return re.sub(r"(?m)^(\s*):(?=:)", r"\1\\x3a", text) if "::" in text else text

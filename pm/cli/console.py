@@ -9,7 +9,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from pm.names import safe_lines, safe_text
+from pm.limits import SHOWN_VALUE
+from pm.names import cut, safe_lines, safe_text, without_commands
 from pm.system.terminal import columns, obeys, terminal_columns
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Talk:
         if self._lively:
             # a longer line would be broken by the terminal, and only its last part taken away again
             width = terminal_columns(sys.stderr) or columns(sys.stderr)
-            sys.stderr.write(f"\r\x1b[K{safe_text(text)[: width - 1]}")
+            sys.stderr.write(f"\r\x1b[K{without_commands(safe_text(text))[: width - 1]}")
             sys.stderr.flush()
         elif self._verbose:
             _write(text)
@@ -86,12 +87,12 @@ def ask(question: str) -> bool | None:
     """Ask a person for yes or no; `None` without a terminal."""
     if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
         return None
-    print(f"{safe_text(question)} [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"{without_commands(safe_text(question))} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def _write(text: str) -> None:
-    print(safe_lines(text), file=sys.stderr)
+    print(without_commands(safe_lines(text)), file=sys.stderr)
 
 
 def safe_listing(listing: Mapping[str, object]) -> dict[str, Any]:
@@ -112,4 +113,4 @@ def table(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> str:
 
 
 def _cell(value: object) -> str:
-    return "-" if value in (None, "") else str(value)
+    return "-" if value in (None, "") else cut(str(value), SHOWN_VALUE.value)

@@ -12,7 +12,7 @@ import os
 import sys
 import time
 
-from pm.redaction import redact
+from pm.redaction import is_secret_name, redact, redact_value
 from pm.system.stamps import Stamp, code_stamps, root_of, stamps, working_folder
 from pm.system.terminal import columns, obeys
 
@@ -101,8 +101,17 @@ def _place(home: str) -> str:
 
 
 def _key(words: list[str]) -> list[object]:
-    variables = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(_VARIABLES))
-    return [SCHEMA, words, working_folder(), redact("\n".join(variables)), sys.prefix, _screen(), code_stamps()]
+    variables = sorted(f"{name}={_kept(name, value)}" for name, value in os.environ.items() if _counts(name))
+    return [SCHEMA, words, working_folder(), variables, sys.prefix, _screen(), code_stamps()]
+
+
+def _counts(name: str) -> bool:
+    return name.startswith(_VARIABLES) and not is_secret_name(name)
+
+
+def _kept(name: str, value: str) -> str:
+    """Return what is kept of a variable; a few hold several addresses, with blanks between them."""
+    return redact(value) if "INDEX" in name or "LINKS" in name else redact_value(value)
 
 
 def _screen() -> list[object]:

@@ -9,6 +9,7 @@ from pm.config.settings import IndexSetting, Selection, Settings, unreadable
 from pm.documents.nodes import ListNode, MappingNode, Node, ScalarNode, described, given, truth
 from pm.errors import PmError
 from pm.names import shown
+from pm.redaction import HOW_TO_WRITE_PASSWORDS, is_readable
 
 BUILT_IN = frozenset({"", "default", "builtin", "built-in", "none"})
 """What `memory.provider` and `context.engine` say when no plugin is meant."""
@@ -248,6 +249,8 @@ class _Section:
         url = self._text_in(item, "url", path)
         if not url:
             self._refuse(item, f"{path}.url", "must be an address")
+        elif not is_readable(url):
+            self._refuse(given(item, "url") or item, f"{path}.url", "must be an address", HOW_TO_WRITE_PASSWORDS)
         return IndexSetting(
             url=url,
             name=self._text_in(item, "name", path),
@@ -263,6 +266,6 @@ class _Section:
                     Problem("settings-ignored", message, self._file, key.line, key.column, f"{path}.{key.text}")
                 )
 
-    def _refuse(self, node: Node, key: str, rule: str) -> None:
+    def _refuse(self, node: Node, key: str, rule: str, hint: str = "") -> None:
         message = f"`{key}` {rule}, not {described(node)}"
-        self.problems.append(Problem("config-unreadable", message, self._file, node.line, node.column, key))
+        self.problems.append(Problem("config-unreadable", message, self._file, node.line, node.column, key, hint))

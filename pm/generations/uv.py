@@ -10,6 +10,7 @@ from pm.generations.distributions import interpreter_in
 from pm.generations.install_lock import held_by_programs
 from pm.host.pythons import own_cache, uv_binary
 from pm.index.package_sources import Sources
+from pm.names import marked_lines
 from pm.places import Places
 from pm.system import processes
 
@@ -61,10 +62,10 @@ def _run(places: Places, command: list[str | Path], asked: Mapping[str, str], fa
     if full is not None:
         folder = full_folder(places, done.stderr[: full.start()])
         hint = "free some space and run it again; nothing was changed"
-        text = f"{failure.said}, no space is left: {_tail(done.stderr)}"
+        text = f"{failure.said}, no space is left:{_told(done.stderr)}"
         raise PmError("no-space", text, file=str(folder or ""), hint=hint)
-    raise PmError(failure.code, f"{failure.said}: {_tail(done.stderr)}")
+    raise PmError(failure.code, f"{failure.said}:{_told(done.stderr)}")
 
 
-def _tail(text: str, lines: int = 12) -> str:
-    return "\n".join(text.strip().splitlines()[-lines:]) or "uv said nothing"
+def _told(text: str) -> str:
+    return marked_lines(text) or " uv said nothing"

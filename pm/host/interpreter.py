@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from admission import Target
 from pm.errors import PmError
+from pm.names import shown
 from pm.system.files import read_json, write_json
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def describe_interpreter(path: Path, cache: Path) -> Interpreter:
     try:
         status = real.stat()
     except OSError as error:
-        text = f"the interpreter `{path}` cannot be read: {error.strerror}"
+        text = f"the interpreter {shown(str(path))} cannot be read: {error.strerror}"
         raise PmError("no-interpreter", text, file=str(path)) from error
     key = [_SCHEMA, packaging.__version__, str(path), str(real), status.st_size, status.st_mtime_ns]
     file = cache / "interpreters" / f"{_digest(str(path))}.json"
@@ -115,7 +116,7 @@ def _find(request: str, cache: Path) -> Path:
     if found is None:
         raise PmError(
             "no-interpreter",
-            f"no installed Python satisfies `{request}`",
+            f"no installed Python satisfies {shown(request)}",
             hint="install one, or name its path with `--python PATH` (`pm.python` in config.yaml)",
         )
     return found
@@ -175,7 +176,9 @@ def _ask(path: Path) -> object:
 
 
 def _unusable(path: Path, reason: str) -> PmError:
-    return PmError("no-interpreter", f"`{path}` is not a usable Python 3.11 or newer: {reason}", file=str(path))
+    return PmError(
+        "no-interpreter", f"{shown(str(path))} is not a usable Python 3.11 or newer: {reason}", file=str(path)
+    )
 
 
 def _interpreter(answer: object) -> Interpreter | None:

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from pm.errors import PmError
 from pm.index.package_sources import Sources
+from pm.names import marked_lines
 from pm.redaction import redact
 from pm.system.files import put_in_place, working_folder
 from pm.system.processes import gave_up_on_a_full_disk, run, scrubbed_environment
 
-_TAIL_LINES = 30
 _LONGEST_BUILD = 1800.0
 
 
@@ -69,15 +69,15 @@ def _run_build(sdist: Path, name: str, workshop: Workshop, *, output: Path, scra
     )
     if finished.status:
         told = finished.stdout + finished.stderr
-        said = redact(told).strip().splitlines()
+        said = marked_lines(redact(told))
         if gave_up_on_a_full_disk(told):
             raise PmError(
                 "no-space",
-                f"`{sdist.name}` cannot be built, no space is left:\n" + "\n".join(said[-_TAIL_LINES:]),
+                f"`{sdist.name}` cannot be built, no space is left:{said}",
                 hint=f"builds need room in `{workshop.built}`; free some and run it again",
             )
         raise PmError(
             "build-failed",
-            f"`{sdist.name}` cannot be built:\n" + "\n".join(said[-_TAIL_LINES:]),
+            f"`{sdist.name}` cannot be built:{said}",
             hint=f"withdraw the consent to build `{name}`, or install what its build asks for",
         )

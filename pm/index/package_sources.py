@@ -7,15 +7,17 @@ process and parses no configuration. What really asks an index calls `complete` 
 import hashlib
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from admission import Notice
 from pm.errors import PmError
-from pm.redaction import redact, without_credentials
+from pm.names import marked_lines, shown
+from pm.redaction import HOW_TO_WRITE_PASSWORDS, is_readable, redact, userinfo_of, without_credentials
 
 _FORM = 1
 _UV_VARIABLES = (
@@ -112,10 +114,15 @@ class Sources(NamedTuple):
 
 
 def index_address(url: str, name: str = "") -> IndexAddress:
-    """Return an index from its address as it is configured: a URL, or the path of a folder that is laid out as one."""
+    """Return an index from its address as it is configured: a URL, or the path of a folder that is laid out as one.
+
+    Raise `PmError` (`config-unreadable`) where it is not clear what in it is a password.
+    """
+    if not is_readable(url):
+        raise PmError("config-unreadable", f"{shown(url)} is not the address of an index", hint=HOW_TO_WRITE_PASSWORDS)
     if "://" not in url:
         url = Path(url).expanduser().absolute().as_uri()
-    userinfo = urlsplit(url).netloc.rpartition("@")[0]
+    userinfo = userinfo_of(url)
     return IndexAddress(name, without_credentials(url).rstrip("/"), Secret(userinfo) if userinfo else None)
 
 
@@ -123,7 +130,9 @@ def _with_userinfo(index: IndexAddress) -> str:
     if index.userinfo is None:
         return index.url
     scheme, separator, rest = index.url.partition("://")
-    return f"{scheme}{separator}{index.userinfo.reveal()}@{rest}"
+    # uv separates addresses by blanks
+    userinfo = re.sub(r"\s", lambda blank: quote(blank[0]), index.userinfo.reveal())
+    return f"{scheme}{separator}{userinfo}@{rest}"
 
 
 def find_sources(
@@ -210,7 +219,7 @@ def _ask_uv(environ: Mapping[str, str], passed: Mapping[str, str]) -> str:
         seconds=60,
     )
     if done.status:
-        raise PmError("config-unreadable", f"uv cannot read its configuration: {done.stderr.strip()}")
+        raise PmError("config-unreadable", f"uv cannot read its configuration:{marked_lines(done.stderr)}")
     return done.stdout
 
 
@@ -255,7 +264,7 @@ def _unused(options: Mapping[str, str]) -> Iterator[Notice]:
     """Name the other options of pip that are not followed, and what to write instead."""
     if constraint := options.get("constraint", ""):
         message = (
-            f"pip's `constraint` (`{redact(constraint)}`) is not used; its bounds belong into a declaration, "
+            f"pip's `constraint` ({shown(constraint)}) is not used; its bounds belong into a declaration, "
             "and if it names an index, that belongs into `pm.indexes: [{url: …}]`"
         )
         yield Notice("constraint-unused", message)
@@ -266,7 +275,7 @@ def _folders(links: Iterable[str], origin: str) -> tuple[tuple[Path, ...], tuple
     notices = []
     for link in links:
         if link.startswith(("http://", "https://")):
-            message = f"{origin} names `{redact(link)}` for find-links, and only folders are read"
+            message = f"{origin} names {shown(link)} for find-links, and only folders are read"
             notices.append(Notice("find-links-unused", message))
             continue
         text = unquote(urlsplit(link).path) if link.startswith("file:") else link
@@ -336,9 +345,7 @@ def _digest(
 ) -> str:
     """Digest what the answer depends on; credentials are left out, so that nothing of them is kept."""
     variables = [
-        (name, without_credentials(environ[name]))
-        for name in (*_UV_VARIABLES, *_PIP_VARIABLES, *_SURROUNDINGS)
-        if name in environ
+        (name, redact(environ[name])) for name in (*_UV_VARIABLES, *_PIP_VARIABLES, *_SURROUNDINGS) if name in environ
     ]
     files = [_seen(path) for path in consulted_files(environ)]
     settings = [

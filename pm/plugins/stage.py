@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pm.errors import PmError
 from pm.names import shown
 from pm.receipts.receipt import SourceRow
-from pm.redaction import redact
+from pm.redaction import redact_value
 from pm.system.files import working_folder
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
@@ -52,10 +52,12 @@ def _taken(path: Path, place: Path) -> Staged:
     if path.is_dir():
         from pm.plugins.tree import copy_plugin
 
-        return Staged(copy_plugin(path, place / _named(path.resolve().name)), SourceRow("folder", redact(str(path))))
+        return Staged(
+            copy_plugin(path, place / _named(path.resolve().name)), SourceRow("folder", redact_value(str(path)))
+        )
     from pm.plugins.archive import unpack
 
-    return Staged(unpack(path, place / _named(_stem(path.name))), SourceRow("archive", redact(str(path))))
+    return Staged(unpack(path, place / _named(_stem(path.name))), SourceRow("archive", redact_value(str(path))))
 
 
 @contextmanager
@@ -70,7 +72,7 @@ def looked_at(text: str, below: Path) -> Iterator[Staged]:
 
         for _ in tree_entries(path):
             """Only what lies there is looked at."""
-        yield Staged(path.resolve(), SourceRow("folder", redact(str(path))))
+        yield Staged(path.resolve(), SourceRow("folder", redact_value(str(path))))
     else:
         with staged(text, below) as taken:
             yield taken

@@ -11,6 +11,7 @@ from lockfiles import Lock, Owner
 from lockfiles.subset import Change
 from lockfiles.subset import changes as changes_between
 from pm.errors import PmError
+from pm.names import safe_lines, safe_text
 from pm.receipts.codes import code_of, exit_status
 from pm.receipts.commands import command
 from pm.receipts.receipt import (
@@ -83,13 +84,13 @@ def build(
 def noted(problem: Problem, *, owner: str = "") -> WarningRow:
     """Return a note of a declaration as a receipt's warning, with its place."""
     place = PlaceRow(problem.file, problem.line, problem.column, problem.key) if problem.file or problem.key else None
-    return WarningRow(problem.code, problem.message, "", owner, place, problem.hint)
+    return WarningRow(problem.code, safe_lines(problem.message), "", owner, place, safe_text(problem.hint))
 
 
 def noticed(notice: Notice) -> WarningRow:
     """Return a notice of a decision or an index as a receipt's warning."""
     place = place_of(notice.origin) if notice.origin is not None else None
-    return WarningRow(notice.code, notice.message, notice.package, notice.owner, place, notice.hint)
+    return WarningRow(notice.code, safe_lines(notice.message), notice.package, notice.owner, place, safe_text(notice.hint))
 
 
 def _done(result: Admitted | Refused | Undecided | PmError | Done) -> Done:
@@ -141,8 +142,8 @@ def _step(step: Step, pasted: str, own: str) -> StepRow:
         declared_at=part.declared_at,
         before=part.before,
         after=part.after,
-        effect=step.effect,
-        when=step.when,
+        effect=tuple(map(safe_text, step.effect)),
+        when=safe_text(step.when),
         parts=tuple(_part(part, own) for part in step.parts),
     )
 
@@ -153,7 +154,7 @@ def _part(step: Step, own: str) -> Part:
         action=step.action,
         subject=step.subject,
         value=step.value or step.after,
-        explanation=explanation(step, own),
+        explanation=safe_text(explanation(step, own)),
         declared_at=place_of(step.origin) if step.origin else None,
         before=step.before,
         after=step.after,
@@ -164,14 +165,14 @@ def _reason(reason: Reason) -> ReasonRow:
     placed = reason.file or reason.key
     return ReasonRow(
         code=reason.code,
-        message=reason.message,
+        message=safe_lines(reason.message),
         package=reason.package,
         demands=tuple(_demand(demand) for demand in reason.demands),
         available=tuple(AvailableRow(*available) for available in reason.available),
         also=tuple(_demand(demand) for demand in reason.also),
         proof=_proof(reason.proof) if reason.proof else None,
         declared_at=PlaceRow(reason.file, reason.line, reason.column, reason.key) if placed else None,
-        hint=reason.hint,
+        hint=safe_text(reason.hint),
         what_now=code_of(reason.code).what_now,
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from admission import Step
 from pm.receipts.receipt import Operation, place_of
 from pm.receipts.sentences import line_text
+from pm.redaction import redact_value
 
 __all__ = ["command"]
 
@@ -19,7 +20,7 @@ def command(step: Step, operation: Operation, earlier: Iterable[Step] = ()) -> s
     import shlex
 
     taken = {part.subject for other in earlier for part in (other, *other.parts) if part.action == "widen"}
-    return " && ".join(shlex.join(words) for words in _commands(step, operation, taken))
+    return " && ".join(shlex.join(map(redact_value, words)) for words in _commands(step, operation, taken))
 
 
 def _commands(step: Step, operation: Operation, taken: Collection[str] = ()) -> list[tuple[str, ...]]:

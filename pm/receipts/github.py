@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from pm.names import visible
+from pm.names import safe_text, visible, without_commands
 from pm.receipts.receipt import DemandRow, PlaceRow, ReasonRow, Receipt, WarningRow, from_json, to_json
 
 __all__ = ["github_lines"]
@@ -99,8 +99,8 @@ def _from_here(path: Path) -> str:
 
 def _command(kind: str, properties: Mapping[str, str], said: Iterable[str]) -> str:
     written = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    lines = [visible(line) for text in said for line in text.splitlines()]
-    return f"::{kind} {written}::{_data(chr(10).join(lines))}"
+    lines = [safe_text(line) for text in said for line in text.splitlines()]
+    return f"::{kind} {written}::{_data(without_commands(chr(10).join(lines)))}"
 
 
 def _data(text: str) -> str:
@@ -108,4 +108,4 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return visible(_data(text).replace(":", "%3A").replace(",", "%2C"))

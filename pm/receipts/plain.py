@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from functools import cache
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from pm.redaction import redact
+from pm.redaction import redact, redact_value
 
-__all__ = ["from_plain", "to_plain", "with_texts"]
+__all__ = ["from_plain", "json_text", "to_plain", "with_texts"]
 
 Value = TypeVar("Value", bound="tuple[Any, ...]")
 
@@ -17,26 +18,48 @@ Value = TypeVar("Value", bound="tuple[Any, ...]")
 def to_plain(value: object) -> object:
     """Return named tuples as objects, tuples as lists, and every text without credentials."""
     if isinstance(value, str):
-        # Half of a surrogate pair (a path in an unknown encoding) is nothing that JSON readers accept.
-        return redact(value.encode("utf-8", "replace").decode())
+        return redact(_writable(value))
     if isinstance(value, tuple):
         fields = getattr(value, "_fields", None)
-        items = [to_plain(item) for item in value]
-        return items if fields is None else dict(zip(map(_key, fields), items, strict=True))
+        if fields is None:
+            return [to_plain(item) for item in value]
+        # a place can be anything that was written where a path or an address belongs
+        return {
+            _key(name): redact_value(_writable(item)) if name in _PLACES else to_plain(item)
+            for name, item in zip(fields, value, strict=True)
+        }
     if isinstance(value, Mapping):
         return {key: to_plain(item) for key, item in value.items()}
     return value
 
 
-def with_texts(value: object, changed: Callable[[str], str]) -> object:
-    """Return plain JSON with every text in it changed; keys stay."""
+_PLACES = ("file", "location")
+
+
+def _writable(text: str) -> str:
+    """Return a text without halves of surrogate pairs (a path in an unknown encoding), which no JSON reader accepts."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def with_texts(
+    value: object, changed: Callable[[str], str], otherwise: Mapping[str, Callable[[str], str]] = MappingProxyType({})
+) -> object:
+    """Return plain JSON with every text in it changed, those of some keys `otherwise`; keys stay."""
     if isinstance(value, str):
         return changed(value)
     if isinstance(value, Mapping):
-        return {key: with_texts(item, changed) for key, item in value.items()}
+        return {key: with_texts(item, otherwise.get(key, changed), otherwise) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [with_texts(item, changed) for item in value]
+        return [with_texts(item, changed, otherwise) for item in value]
     return value
+
+
+def json_text(value: object) -> str:
+    """Return plain JSON as files and `--json` hold it: ASCII, so that no encoding can spoil it.
+
+    It holds no old form of a workflow command either, which GitHub obeys wherever it stands in a line.
+    """
+    return json.dumps(value, indent=2).replace("##[", "\\u0023#[") + "\n"
 
 
 def from_plain(kind: type[Value], value: Mapping[str, object]) -> Value:

@@ -4,7 +4,6 @@ A receipt holds texts and numbers only, so that it outlives the types that it wa
 mean *unknown or not applicable*; `null` is used only where the schema says so.
 """
 
-import json
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from typing import NamedTuple, cast
 from admission import Notice, Origin, Reason, Step
 from lockfiles import Lock
 from pm.places import GenerationNumber
-from pm.receipts.plain import from_plain, to_plain
+from pm.receipts.plain import from_plain, json_text, to_plain
 
 __all__ = [
     "Done",
@@ -313,7 +312,8 @@ class Operation(NamedTuple):
     """The lock of the generation that was selected when it began."""
     left: str = ""
     """What there is after all when it did not succeed: `disabled` (the plugin, installed), `rest` (some of what was to
-    be deleted), `unfinished` (a change that the next operation undoes); empty where nothing was changed."""
+    be deleted), `unfinished` (a change that the next operation undoes), `committed` (all of it); empty where nothing
+    was changed."""
     generation: Transition = Transition()
     facts: FactsFile | None = None
     core: str = ""
@@ -367,8 +367,8 @@ def to_json(receipt: Receipt) -> dict[str, object]:
 
 
 def receipt_text(receipt: Receipt) -> str:
-    """Return the JSON text of a receipt as files and `--json` hold it: ASCII, so that no encoding can spoil it."""
-    return json.dumps(to_json(receipt), indent=2) + "\n"
+    """Return the JSON text of a receipt as files and `--json` hold it."""
+    return json_text(to_json(receipt))
 
 
 def from_json(value: object) -> Receipt:

@@ -6,7 +6,7 @@ from io import StringIO
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from pm.names import safe_lines
+from pm.names import safe_lines, safe_text, visible, without_commands
 from pm.receipts.plain import with_texts
 from pm.receipts.receipt import (
     ChangeRow,
@@ -80,9 +80,13 @@ def render(receipt: Receipt, *, width: int = 80, colour: bool = False) -> str:
         legacy_windows=False,
     )
     # What is shown has been through JSON, so nothing can be said that a program could not read.
-    for block in _blocks(from_json(with_texts(to_json(receipt), safe_lines))):
+    for block in _blocks(from_json(with_texts(to_json(receipt), safe_text, _OTHERWISE))):
         _print(console, block)
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().split("\n")[:-1])
+    return without_commands("".join(f"{line.rstrip()}\n" for line in out.getvalue().split("\n")[:-1]))
+
+
+# what a program said has lines, and a command is there to be pasted, however long it is
+_OTHERWISE = {"message": safe_lines, "command": visible}
 
 
 def _blocks(receipt: Receipt) -> "Iterator[_Line | _Demands]":

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from admission import Step
+from pm.names import shown
 from pm.receipts.codes import code_of
 from pm.receipts.receipt import ChangesRow, Operation, PlaceRow, ReasonRow, Transition, place_of
 
@@ -66,6 +67,8 @@ _NOT_DONE = {"refused", "failed", "undecided", "interrupted"}
 
 def _whole(operation: Operation, outcome: str, freed: str) -> str:
     """Return the sentence of what is not said of a plugin or of Hermes; empty for everything else."""
+    if operation.left == "committed":
+        return f"{_subject(operation)} {_words(operation).done}, and then it went wrong"
     if operation.name == "gc" and (outcome == "collected" or not operation.dry_run):
         return _collected(operation, outcome, freed)
     generation = operation.generation.after
@@ -87,7 +90,7 @@ def _collected(operation: Operation, outcome: str, freed: str) -> str:
 
 
 def _said(operation: Operation, outcome: str) -> str:
-    words = _OPERATIONS.get("enable" if operation.left == "disabled" else operation.name, _ANY)
+    words = _words(operation)
     dry = operation.dry_run
     said = {
         "ready": "is ready",
@@ -102,11 +105,15 @@ def _said(operation: Operation, outcome: str) -> str:
     return said.get(outcome, words.possible if dry else words.done)
 
 
+def _words(operation: Operation) -> _Words:
+    return _OPERATIONS.get("enable" if operation.left == "disabled" else operation.name, _ANY)
+
+
 def _subject(operation: Operation) -> str:
     plugin = operation.plugin
     # A source that could not be read has no name yet; what the operator called it is known.
     named = plugin.name or plugin.key if plugin else operation.argument
-    return f"`{named}`" if named else "Hermes"
+    return shown(named) if named else "Hermes"
 
 
 def _because(operation: Operation, reasons: tuple[ReasonRow, ...]) -> str:
@@ -119,7 +126,7 @@ def _because(operation: Operation, reasons: tuple[ReasonRow, ...]) -> str:
 def _short(operation: Operation, reason: ReasonRow) -> str:
     """Return the reason for a reader who does not program."""
     judged = operation.plugin or operation.argument
-    package = f"`{reason.package}`" if reason.package else "a package"
+    package = shown(reason.package) if reason.package else "a package"
     it = "it" if judged else "a plugin"
     if reason.declared_at is not None and reason.declared_at.key == "pm.core":
         package, it = "the core", "`pm.core`"
@@ -128,7 +135,7 @@ def _short(operation: Operation, reason: ReasonRow) -> str:
     owners = {demand.owner.name for demand in reason.demands}
     if len(owners) == 1:
         own = operation.plugin is not None and owners == {operation.plugin.key}
-        asked = "its requirements" if own else f"requirements of `{owners.pop()}`"
+        asked = "its requirements" if own else f"requirements of {shown(owners.pop())}"
         return f"no version of {package} satisfies all {asked}"
     if not judged:
         return f"no version of {package} satisfies everything that is enabled"
@@ -150,6 +157,7 @@ def _consequence(operation: Operation, outcome: str) -> str:
 
 _LEFT = {
     "": "nothing was changed",
+    "committed": "",
     "disabled": "it is installed, and stays disabled",
     "unfinished": "the next command that changes something undoes what was begun",
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pm.errors import PmError
-from pm.redaction import redact
+from pm.redaction import redact, without_secrets_of
 from pm.system.signals import undisturbed
 
 # What a program that we start may know of its surroundings. Index, proxy and certificate settings pass; everything that
@@ -99,7 +99,8 @@ def run(
     except OSError as error:
         text = f"`{command[0]}` cannot be started: {error.strerror}"
         raise PmError("not-writable", text, file=str(command[0])) from error
-    return Finished(program.returncode, stdout, redact(stderr))
+    told = without_secrets_of(stderr, os.environ if environment is None else environment)
+    return Finished(program.returncode, stdout, redact(told))
 
 
 @contextmanager

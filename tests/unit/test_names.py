@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from pm.names import canonical_key, is_key, leaf, safe_lines, safe_text, same_key, shown
+from pm.limits import SHOWN_LINE, SHOWN_LINES
+from pm.names import (
+    canonical_key,
+    is_key,
+    leaf,
+    marked_lines,
+    safe_lines,
+    safe_text,
+    same_key,
+    shown,
+    without_commands,
+)
 
 
 @pytest.mark.parametrize("key", ["mem0", "memory/mem0", "Disk-Cleanup", "a", "9router", "agent_memory_es", "a" * 64])
@@ -76,11 +87,37 @@ def test_a_safe_text_is_one_line_without_credentials_and_without_what_a_terminal
     assert safe_text("plain ✓ 記憶") == "plain ✓ 記憶"
 
 
-def test_of_several_lines_only_their_ends_stay() -> None:
-    assert safe_lines(f"{WRITTEN}\n\ttwo\r\n") == f"{ESCAPED}\n\\ttwo\\r\n"
+def test_of_several_lines_those_stay_that_are_marked_and_cannot_be_taken_for_another_section() -> None:
+    assert safe_lines(f"{WRITTEN}\n\ttwo\r\n") == f"{ESCAPED}\\n\\ttwo\\r\\n"
+    assert safe_lines("it failed:\n| one\n| \ttwo\nWhat now") == "it failed:\n| one\n| \\ttwo\\nWhat now"
 
 
-@pytest.mark.parametrize("text", [WRITTEN, "a\nb", "", "\\x1b"])
+def test_of_what_a_program_says_the_last_lines_are_shown() -> None:
+    assert marked_lines("one\r\ntwo\n") == "\n| one\n| two"
+    assert marked_lines(" \n") == ""
+    said = marked_lines("\n".join(map(str, range(100))))
+    assert (said.count("\n"), said.endswith("\n| 98\n| 99")) == (SHOWN_LINES.value, True)
+
+
+def test_what_is_too_long_is_cut() -> None:
+    assert safe_text("x" * 100_000) == "x" * (SHOWN_LINE.value - 1) + "…"
+    assert len(safe_text("\u202e" * 100_000)) == SHOWN_LINE.value
+
+
+@pytest.mark.parametrize(
+    ("text", "shown_as"),
+    [
+        ("::stop-commands::x", "\\x3a:stop-commands::x"),
+        ("a\n  ::error::b\n::: c", "a\n  \\x3a:error::b\n\\x3a:: c"),
+        ("a ##[error]b", "a #\\x23[error]b"),
+        ("a::b : c", "a::b : c"),
+    ],
+)
+def test_no_line_of_an_output_is_a_workflow_command(text: str, shown_as: str) -> None:
+    assert without_commands(text) == shown_as
+
+
+@pytest.mark.parametrize("text", [WRITTEN, "a\nb", "", "\\x1b", "x" * 9000, "\x1b" * 9000, "a\n| b\n| | c\n"])
 def test_what_is_safe_stays_as_it_is(text: str) -> None:
     assert safe_text(safe_text(text)) == safe_text(text)
     assert safe_lines(safe_lines(text)) == safe_lines(text)

@@ -74,13 +74,13 @@ def test_whatever_is_said_is_safe(capsys: pytest.CaptureFixture[str]) -> None:
     Talk(quiet=False, verbose=False).say(EVIL)
     tell(EVIL)
     assert misused("pm init", EVIL).code == 2
-    assert complain(PmError("busy", f"one\n{EVIL}", hint=EVIL, file="a\x1b", line=2)) == 4
+    assert complain(PmError("busy", f"one\n{EVIL}\n| ::error::b", hint=EVIL, file="a\x1b", line=2)) == 4
     assert capsys.readouterr().err.splitlines() == [
         TAME,
         f"hermes: {TAME}",
         f"hermes pm init: error: {TAME}",
-        r"hermes: a\x1b:2: one",
-        f"{TAME} (busy)",
+        rf"hermes: a\x1b:2: one\n{TAME}",
+        "| ::error::b (busy)",
         f"        {TAME}",
     ]
 

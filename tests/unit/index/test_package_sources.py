@@ -101,7 +101,7 @@ def test_a_uv_toml_that_is_broken_is_said_to_be_that(cache: Path, environ: dict[
     _write(tmp_path / "home/.config/uv/uv.toml", "[[index]\n")
     with pytest.raises(PmError) as caught:
         find_sources(cache, environ)
-    assert (caught.value.code, caught.value.message.startswith("uv cannot read its configuration: ")) == (
+    assert (caught.value.code, caught.value.message.startswith("uv cannot read its configuration:\n| ")) == (
         "config-unreadable",
         True,
     )

@@ -87,7 +87,7 @@ def test_nothing_that_an_author_writes_ends_a_command_or_begins_another() -> Non
     assert lines(receipt) == [
         (
             "::warning file=ws-chat/a%2Cb%3A100%25%0A.py,line=1,title=undeclared-import::"
-            "100%25 of%0A::error::this\\x1b[31m%0A and `%250A`, at last: ::stop-commands::x"
+            "100%25 of%0A\\x3a:error::this\\x1b[31m%0A and `%250A`, at last: ::stop-commands::x"
         )
     ]
 
