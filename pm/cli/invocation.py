@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from argparse import Namespace
@@ -10,11 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pm.cli.answer import give, remember
 from pm.cli.console import Talk, safe_listing
 from pm.cli.verb_table import VERBS, words_again
 from pm.index import IndexOptions
+from pm.names import without_commands
 from pm.operations.run import Context, OperationRun, Request, Result, changing, inspecting, looking, trying
 from pm.places import Places, find_places, working_folder
+from pm.receipts.plain import json_text
 from pm.verdict.state import Options
 
 if TYPE_CHECKING:
@@ -58,7 +60,8 @@ class Call:
     def show(self, receipt: Receipt) -> int:
         """Show a receipt, as JSON or as text, and return its exit status."""
         self.talk.clear()
-        sys.stdout.write(self.shown(receipt))
+        remember(receipt)
+        give(self.shown(receipt))
         return receipt.exit_status
 
     def shown(self, receipt: Receipt) -> str:
@@ -84,7 +87,7 @@ class Call:
     def print(self, listing: Mapping[str, object], text: Callable[[Mapping[str, Any]], str]) -> int:
         """Show a listing, as JSON or as text."""
         shown = safe_listing(listing)
-        print(json.dumps(shown, indent=2) if self.arguments.json else text(shown))
+        give(json_text(shown) if self.arguments.json else without_commands(f"{text(shown)}\n"))
         return 0
 
     def _summary(self, receipt: Receipt) -> str:
@@ -92,7 +95,8 @@ class Call:
         from pm.cli.listings import enabled
         from pm.cli.listings_text import summary_text
 
-        return summary_text(safe_listing({"plugins": enabled(self.view()), "summary": receipt.summary}))
+        listing = safe_listing({"plugins": enabled(self.view()), "summary": receipt.summary})
+        return without_commands(summary_text(listing))
 
     def _run(self, name: str, argument: str, *, dry_run: bool = False) -> OperationRun:
         context = Context(self.places, os.environ, self.talk.tell, IndexOptions(report=self._progress))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
 from pm.errors import PmError
 
 TYPE_CHECKING = False  # as in `typing`, whose import would cost the quickest answer a tenth of its time
 if TYPE_CHECKING:
     from typing import NoReturn
+
+    from pm.system.streams import Output
 
 FAILED = 3
 
@@ -22,71 +22,72 @@ def entry() -> NoReturn:
     import gc
 
     from pm.system.signals import listen, only_to_be_said
+    from pm.system.streams import open_streams
 
     # a dry run makes a hundred thousand values that live to its end: there is no garbage to look for
     gc.set_threshold(100_000, 50, 50)
+    output, errors = open_streams()
     listen()
     try:
         status = main()
-    except OSError as error:  # from saying what is wrong, to a terminal that is gone
-        status = _unheard(error)
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else 0
     only_to_be_said()
-    os._exit(_flushed(status))
+    status = _written(output, status)
+    errors.flush()
+    os._exit(status)
 
 
-def _flushed(status: int) -> int:
-    """Write what is still to be written, and return the status: with a disk that is full there is no answer."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            if stream is not None:
-                stream.flush()
-        except BrokenPipeError:
-            continue
-        except OSError as error:
-            status = _unheard(error)
-    return status
+def _written(output: Output, status: int) -> int:
+    """Write what is still to be written, and return the status.
 
+    Where it cannot be written the status stays that of the operation; without one there was nothing but the output.
+    """
+    output.flush()
+    if output.lost is None or output.has_no_reader:
+        return status
+    from pm.cli.answer import ended_operation
 
-def _unheard(error: OSError) -> int:
-    """Say that the output is lost, if standard error is still there: a terminal that was closed is gone for both."""
-    with suppress(OSError):
-        os.write(2, f"hermes: the output cannot be written: {error.strerror}\n".encode())
-    return FAILED
+    ended = ended_operation()
+    stored = "; `hermes pm receipts show latest` tells how it ended" if ended is not None and not ended.dry_run else ""
+    print(f"hermes: the output cannot be written: {output.lost.strerror}{stored}", file=sys.stderr)
+    return status if ended is not None else status or FAILED
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status (docs/reference/command-line.md)."""
+    from pm.cli import answer
+
+    answer.begin()
     words = list(sys.argv[1:] if argv is None else argv)
-    for stream in (sys.stdout, sys.stderr):
-        # a terminal that cannot show a character shows its escape
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    as_json = _wants_json(words)
     try:
         return _answer(words)
     except PmError as error:
-        return _failed(error, as_json="--json" in words)
+        return _failed(error, as_json=as_json)
     except SystemExit as ended:
         from pm.cli.console import USAGE
 
         # standard error says already what is wrong with the words
-        if ended.code == USAGE and "--json" in words:
-            print('{"error": {"code": "usage", "message": "the command line is wrong; standard error says how"}}')
+        if ended.code == USAGE and as_json and not answer.is_given():
+            message = "the command line is wrong; standard error says how"
+            answer.give_json({"error": {"code": "usage", "message": message}})
         raise
-    except BrokenPipeError:
-        # the reader of the output has closed it; nothing may be written to it any more
-        sys.stdout = None
-        return 0
     except OSError as error:
-        return _failed(_refused_by_the_system(error), as_json="--json" in words)
-    except KeyboardInterrupt:
-        print("hermes: stopped", file=sys.stderr)
-        return FAILED
-    except Exception:  # noqa: BLE001 - a fault of ours must not look like a refusal, which is what status 1 says
-        import traceback
+        return _failed(_refused_by_the_system(error), as_json=as_json)
+    except KeyboardInterrupt as stopped:
+        by = f" by {stopped}" if str(stopped) else ""
+        return _failed(PmError("interrupted", f"stopped{by}"), as_json=as_json)
+    except Exception as error:  # noqa: BLE001 - a fault of ours must not look like a refusal, which is what status 1 says
+        from pm.operations.manager_fault import manager_fault
 
-        traceback.print_exc()
-        print("hermes: this is a fault of the manager itself; nothing was decided", file=sys.stderr)
-        return FAILED
+        return _failed(manager_fault(error), as_json=as_json)
+
+
+def _wants_json(words: list[str]) -> bool:
+    """Say whether the manager is asked for JSON: what follows `--` is for another command."""
+    own = words[: words.index("--")] if "--" in words else words
+    return "--json" in own
 
 
 def _answer(words: list[str]) -> int:
@@ -103,7 +104,7 @@ def _answer(words: list[str]) -> int:
     first = words[0] if words else ""
     if first in LATER:
         tell(f"`{first}` is not part of this version of the manager")
-        return USAGE
+        raise SystemExit(USAGE)
     if first not in FAMILIES and first not in ("-h", "--help", "--version"):
         from pm.cli.run_verb import hand_over
 
@@ -128,14 +129,17 @@ def _refused_by_the_system(error: OSError) -> PmError:
 
 
 def _failed(error: PmError, *, as_json: bool) -> int:
-    """Say what went wrong where no receipt does."""
-    from pm.cli.console import complain
+    """Say what went wrong where no receipt does; of an operation that has ended the status stays what it was."""
+    from pm.cli.answer import ended_operation, give_json, is_given
+    from pm.cli.console import complain, tell
 
-    if as_json:
-        import json
-
-        from pm.redaction import redact
-
+    ended = ended_operation()
+    if as_json and not is_given():
         said = {name: getattr(error, name) for name in ("code", "message", "hint", "file", "line", "key")}
-        print(redact(json.dumps({"error": said}, indent=2)))
-    return complain(error)
+        known = {} if ended is None else {"receipt": ended.id, "outcome": ended.outcome, "summary": ended.summary}
+        give_json({"error": said} | known)
+    status = complain(error)
+    if ended is None:
+        return status
+    tell(f"this was after `{ended.operation}` had ended: {ended.summary}")
+    return ended.exit_status

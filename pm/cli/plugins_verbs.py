@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
+from pm.cli.answer import give, remember
 from pm.cli.console import ask
 from pm.cli.invocation import Call
 
@@ -53,8 +54,8 @@ def validate_plugin(arguments: Namespace, words: Sequence[str]) -> int:
     if arguments.format == "github" and not arguments.json:
         from pm.receipts.github import github_lines
 
-        for line in github_lines(receipt, arguments.path):
-            print(line)
+        remember(receipt)
+        give("".join(f"{line}\n" for line in github_lines(receipt, arguments.path)))
         call.talk.say(receipt.summary)
         return receipt.exit_status
     return call.show(receipt)

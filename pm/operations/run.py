@@ -208,13 +208,16 @@ def inspecting(run: OperationRun, work: Callable[[], Result]) -> Receipt:
 
 
 def _ended(run: OperationRun, work: Callable[[], Result]) -> Result | PmError:
-    from pm.system.signals import hear_again, too_late
+    from pm.operations.manager_fault import manager_fault
+    from pm.system.signals import hear_again, is_too_late, too_late
 
     hear_again()
+    is_made = False
     try:
         try:
             return work()
         finally:
+            is_made = is_too_late()
             # however it ended, that is what will be told
             too_late()
     except PmError as error:
@@ -224,6 +227,21 @@ def _ended(run: OperationRun, work: Callable[[], Result]) -> Result | PmError:
         return disk_error(error, run.places.state)
     except KeyboardInterrupt as stopped:
         return _stopped(run, str(stopped))
+    except Exception as error:  # noqa: BLE001 - a fault of ours: what is known, and whether it was too late, must be said
+        if is_made:
+            _tell_of_commit(run)
+        return manager_fault(error)
+
+
+def _tell_of_commit(run: OperationRun) -> None:
+    """Say what is selected since the change was made."""
+    from pm.generations.records import read_selected
+
+    run.leaves("committed")
+    with suppress(PmError):
+        now = read_selected(run.places)
+        if now is not None:
+            run.selects(run.operation.generation._replace(after=now.generation, lock_digest=now.lock_digest))
 
 
 def _stopped(run: OperationRun, signal: str) -> PmError:

@@ -388,6 +388,14 @@ _CODES = (
         "the config does not change while the operation runs",
     ),
     Code(
+        "manager-fault", "failed",
+        "the manager itself has a fault; its traceback is on standard error, and the receipt says whether the change "
+        "was made",
+        "the manager itself has a fault",
+        "report the fault with its traceback",
+        "a version of the manager without this fault is installed",
+    ),
+    Code(
         "interrupted", "interrupted",
         "the operation was stopped before it had committed",
         "it was stopped before it was finished",

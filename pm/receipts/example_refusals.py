@@ -312,6 +312,11 @@ WORLD = {
         PmError("unknown-package", "`httpz` is not in generation 3", hint="did you mean `httpx`?"),
         PmError("unknown-receipt", "there is no receipt `0a1b`", hint="`hermes pm receipts` lists them"),
         PmError("invalid-source", "`./ws-chta` does not exist", hint="a source is a folder or an archive"),
+        PmError(
+            "manager-fault",
+            "this is a fault of the manager itself: KeyError: 'ws-chat'",
+            hint="report it with the traceback on standard error",
+        ),
         PmError("interrupted", "`install` was stopped by SIGTERM"),
     )
 }

@@ -63,6 +63,11 @@ def too_late() -> None:
     _EARS.is_too_late = True
 
 
+def is_too_late() -> bool:
+    """Say whether no signal is heard any more: a change was made, or it is known how the operation ended."""
+    return _EARS.is_too_late
+
+
 def only_to_be_said() -> None:
     """Let a signal end the program at once: how its operation ended is stored, and has only to be said."""
     for number in _EARS.heard:
