@@ -90,7 +90,9 @@ def noted(problem: Problem, *, owner: str = "") -> WarningRow:
 def noticed(notice: Notice) -> WarningRow:
     """Return a notice of a decision or an index as a receipt's warning."""
     place = place_of(notice.origin) if notice.origin is not None else None
-    return WarningRow(notice.code, safe_lines(notice.message), notice.package, notice.owner, place, safe_text(notice.hint))
+    return WarningRow(
+        notice.code, safe_lines(notice.message), notice.package, notice.owner, place, safe_text(notice.hint)
+    )
 
 
 def _done(result: Admitted | Refused | Undecided | PmError | Done) -> Done:
