@@ -9,33 +9,19 @@ Rules come in lazily. A candidate whose metadata is unknown contributes none: *i
 unread dependency can only take solutions away. A solution that rests on such a candidate is reported with it.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
 from admission.assignment import Assignment, reachable
+from admission.reading import PlannedReading, Readings
+from admission.rules import ABSENT, PRESENT, Leaf, Rule, Rulebook
 from admission.universe import Arc, Root, Universe, Unknown
 from admission.versions import bits
 
-__all__ = ["CompleteAnswer", "Leaf", "decide_completely", "roots_of"]
-
-_ABSENT = 1
-_PRESENT = 2
-
-
-class Leaf(NamedTuple):
-    """A fact or demand that a derivation rests on."""
-
-    root: Root | None = None
-    name: str = ""
-    """The package whose demand this is; empty for a root."""
-    arc: Arc | None = None
-    versions: int = 0
-    """The versions of `name` that make this demand, as a set."""
-    extra: str = ""
-    """The extra of `name` that brings it."""
+__all__ = ["CompleteAnswer", "Leaf", "Solver", "decide_completely", "roots_of"]
 
 
 class CompleteAnswer(NamedTuple):
@@ -53,33 +39,18 @@ class CompleteAnswer(NamedTuple):
     hoped: tuple[tuple[str, str], ...] = ()
     """For `unknown`: candidates besides, one of which might vouch for what the roots do not open themselves."""
     effort: int = 0
+    stood_at: str = ""
+    """For `gave-up`: the package that most of the latest conflicts were about."""
 
 
-def decide_completely(universe: Universe, roots: Sequence[Root], budget: int) -> CompleteAnswer:
-    """Decide whether a solution exists, in at most `budget` decisions and conflicts. Never raises `Unknown`."""
-    return _Solver(universe, roots, budget).solve()
+def decide_completely(
+    universe: Universe, roots: Sequence[Root], budget: int, may_go_on: Callable[[], bool] = lambda: True
+) -> CompleteAnswer:
+    """Decide on what is known whether a solution exists, in at most `budget` decisions and conflicts.
 
-
-class _Rule:
-    """A set of (variable, values) that may not all be true."""
-
-    __slots__ = ("leaf", "parents", "terms")
-
-    def __init__(self, terms: dict[str, int], leaf: Leaf | None, parents: "tuple[_Rule, _Rule] | None" = None) -> None:
-        self.terms = terms
-        self.leaf = leaf
-        self.parents = parents
-
-
-class _Narrowing(NamedTuple):
-    """One narrowing of a variable."""
-
-    variable: str
-    before: int
-    after: int
-    level: int
-    cause: _Rule | None
-    """`None` for a decision."""
+    Never raises `Unknown`. It gives up as soon as `may_go_on` says no.
+    """
+    return Solver(universe, roots, budget, may_go_on).solve()
 
 
 class _Reach(NamedTuple):
@@ -98,94 +69,127 @@ class _Reach(NamedTuple):
         return bool(self.candidates or self.pages)
 
 
-class _Solver:
-    def __init__(self, universe: Universe, roots: Sequence[Root], budget: int) -> None:
+class Solver:
+    """One complete decision under way.
+
+    `reading`, it takes in only what it reads itself, step by step, and ends with `unknown` at the first gap; it goes on
+    from there once more is known. So what it finds does not depend on what else happens to be known. Otherwise it takes
+    in all that is known, and goes on as if what is not known had no demands.
+    """
+
+    def __init__(
+        self,
+        universe: Universe,
+        roots: Sequence[Root],
+        budget: int,
+        may_go_on: Callable[[], bool] = lambda: True,
+        *,
+        reading: bool = False,
+    ) -> None:
         self._universe = universe
         self._roots = roots
         self._left = budget
         self._budget = budget
-        self._rules: dict[str, list[_Rule]] = {}
-        self._domains: dict[str, int] = {}
-        self._full: dict[str, int] = {}
-        self._trail: list[_Narrowing] = []
-        self._history: dict[str, list[int]] = {}
-        self._level = 0
-        self._queue: dict[str, None] = {}
-        """Variables whose rules are to be looked at, each once: a package can have a thousand rules."""
+        self._may_go_on = may_go_on
+        self._readings = Readings(universe) if reading else None
+        self._is_begun = False
+        self._rules = Rulebook()
         self._expanded: set[str] = set()
-        self._conflicts: Counter[str] = Counter()
+        self._extras: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        """Package → its extras that have a variable."""
+        self._wanted: set[tuple[str, int, str]] = set()
+        """Reading: what was asked of a version, or of an extra of it, and was not taken yet."""
         self._unread_pages: dict[tuple[str, int, str], str] = {}
         self._unread_roots: set[str] = set()
         self._hoped: set[tuple[str, int]] = set()
         """Unread versions that might vouch, or lead to what does."""
-        self._failure: _Rule | None = None
         self._direct = universe.constraints.policy.prerelease == "direct-opt-in"
 
     def solve(self) -> CompleteAnswer:
-        self._start()
-        while self._failure is None:
-            conflict = self._propagate()
+        """Decide, or go on deciding where the last answer was `unknown`."""
+        rules = self._rules
+        if (unread := self._begin()) is not None:
+            return unread
+        while rules.failure is None:
+            if self._left <= 0 or not self._may_go_on():
+                return CompleteAnswer("gave-up", {}, effort=self._budget - self._left, stood_at=self._stood_at())
+            conflict = rules.propagate()
             if conflict is not None:
                 self._left -= 1
-                self._resolve(conflict)
-            elif (variable := self._next()) is not None:
+                rules.learn(conflict)
+            elif rules.narrowed:
+                if (unread := self._take_in()) is not None:
+                    return unread
+            elif (variable := rules.next()) is not None:
                 self._left -= 1
                 self._decide(variable)
             elif (verdict := self._finish()) is not None:
                 return verdict
             else:
                 self._left -= 1
-            if self._left <= 0 and self._failure is None:
-                return CompleteAnswer("gave-up", {}, effort=self._budget)
-        return CompleteAnswer("impossible", {}, leaves=_leaves(self._failure), effort=self._budget - self._left)
+        return CompleteAnswer("impossible", {}, leaves=_leaves(rules.failure), effort=self._budget - self._left)
+
+    def _stood_at(self) -> str:
+        return self._rules.most_disputed or next((root.requirement.name for root in self._roots), "")
 
     # -- variables and rules
 
-    def _start(self) -> None:
+    def _begin(self) -> CompleteAnswer | None:
+        """Post the demands of the roots; reading, say which pages must be known for that."""
+        if self._is_begun:
+            return None
+        arcs: dict[Root, Arc] = {}
         for root in self._roots:
             try:
-                arc = self._universe.root_arc(root)
+                arcs[root] = self._universe.root_arc(root)
             except Unknown as unknown:
                 self._unread_roots.add(unknown.page)
-                continue
-            leaf = Leaf(root=root, arc=arc)
-            self._post(_Rule({arc.name: self._outside(arc)}, leaf))
-            for extra in arc.extras:
-                self._post(_Rule({self._extra(arc.name, extra): _ABSENT}, leaf))
+        if self._readings is not None and self._unread_roots:
+            pages, self._unread_roots = self._unread_roots, set()
+            return self._unknown(set(), pages)
+        self._is_begun = True
+        for root, arc in arcs.items():
+            self._post_root(root, arc)
+        return None
+
+    def _post_root(self, root: Root, arc: Arc) -> None:
+        leaf = Leaf(root=root, arc=arc)
+        self._rules.post(Rule({arc.name: self._outside(arc)}, leaf))
+        for extra in arc.extras:
+            self._rules.post(Rule({self._extra(arc.name, extra): ABSENT}, leaf))
 
     def _variable(self, name: str) -> int:
         """Return the current values of a package's variable, opened with its choosable versions."""
-        domain = self._domains.get(name)
+        domain = self._rules.domains.get(name)
         if domain is None:
             package = self._universe.package(name)
             conditional = package.conditional & (self._pinned(name) if self._direct else -1)
-            domain = self._domains[name] = self._full[name] = (package.free | conditional) << 1 | _ABSENT
+            domain = (package.free | conditional) << 1 | ABSENT
+            self._rules.open(name, domain)
         return domain
 
     def _extra(self, name: str, extra: str) -> str:
         """Return the variable of an extra, opened."""
         variable = f"{name}[{extra}]"
-        if variable not in self._domains:
-            self._domains[variable] = self._full[variable] = _ABSENT | _PRESENT
+        if variable not in self._rules.domains:
+            self._rules.open(variable, ABSENT | PRESENT)
+            self._extras[name][extra] = None
         return variable
 
     def _outside(self, arc: Arc) -> int:
         """Return the values of an arc's package that do not meet it: the other versions, and absence."""
         self._variable(arc.name)
-        return self._full[arc.name] & ~(arc.mask << 1)
+        return self._rules.full[arc.name] & ~(arc.mask << 1)
 
-    def _post(self, rule: _Rule) -> None:
-        """Add a rule, without the terms that are always true; one with a term that is never true says nothing."""
-        full = self._full
-        terms = {variable: values & full[variable] for variable, values in rule.terms.items()}
-        if not all(terms.values()):
-            return
-        rule.terms = {variable: values for variable, values in terms.items() if values != full[variable]}
-        if not rule.terms:
-            self._failure = rule
-        for variable in rule.terms:
-            self._rules.setdefault(variable, []).append(rule)
-        self._queue.update(dict.fromkeys(rule.terms))
+    def _take_in(self) -> CompleteAnswer | None:
+        """Post the demands of what cannot be absent any more; reading, say what must be known for that."""
+        if self._readings is not None:
+            return self._read(self._readings)
+        narrowed = tuple(self._rules.narrowed)
+        self._rules.narrowed.clear()
+        for variable in narrowed:
+            self._expand(variable)
+        return None
 
     def _expand(self, variable: str) -> None:
         """Post the demands of every version that is known, one rule for all versions that make the same demand."""
@@ -214,90 +218,78 @@ class _Solver:
         self._variable(name)
         condition = {name: versions << 1}
         if extra:
-            condition[self._extra(name, extra)] = _PRESENT
+            condition[self._extra(name, extra)] = PRESENT
         outside = self._outside(arc)
         # a demand of a package on itself: those versions that do not meet it can never be chosen
         target = condition.get(arc.name, -1) & outside
-        self._post(_Rule(condition | {arc.name: target}, leaf))
+        self._rules.post(Rule(condition | {arc.name: target}, leaf))
         for other in arc.extras:
             variable = self._extra(arc.name, other)
             if variable not in condition:
-                self._post(_Rule(condition | {variable: _ABSENT}, leaf))
+                self._rules.post(Rule(condition | {variable: ABSENT}, leaf))
 
-    # -- propagation
+    def _read(self, readings: Readings) -> CompleteAnswer | None:
+        """Post the demands of the versions that are left alone; say what must be known for that, and post nothing."""
+        plans = [plan for name in self._left_alone() if (plan := self._plan(readings, name)).unread]
+        unread = self._post_readings(readings, plans)
+        if unread is None:
+            self._rules.narrowed.clear()
+        return unread
 
-    def _propagate(self) -> _Rule | None:
-        """Narrow variables until nothing follows any more; return a rule all of whose terms are true."""
-        queue = self._queue
-        while queue:
-            variable, _ = queue.popitem()
-            for rule in reversed(self._rules.get(variable, ())):
-                open_variable = self._only_open(rule)
-                if open_variable is None:
-                    continue
-                if open_variable == "":
-                    queue[variable] = None  # its other rules have not been looked at
-                    return rule
-                self._narrow(open_variable, self._domains[open_variable] & ~rule.terms[open_variable], rule)
+    def _post_readings(self, readings: Readings, plans: Sequence[PlannedReading]) -> CompleteAnswer | None:
+        candidates, pages = readings.missing(plans)
+        if candidates or pages:
+            return self._unknown(candidates, pages)
+        for plan in plans:
+            for extra, arc, versions in readings.take(plan, self._rules.domains):
+                self._post_demand(plan.name, versions, extra, arc)
         return None
 
-    def _only_open(self, rule: _Rule) -> str | None:
-        """Return the one term that is not decided yet, an empty text if all are true, `None` if nothing follows."""
-        found = ""
-        domains = self._domains
-        for variable, values in rule.terms.items():
-            domain = domains[variable]
-            if not domain & ~values:
-                continue
-            if not domain & values or found:
-                return None
-            found = variable
-        return found
+    def _read_wanted(self) -> CompleteAnswer | None:
+        """Post the demands of versions that may vouch for others; say what must be known for that, and post nothing."""
+        wanted = sorted(self._wanted)
+        self._wanted.clear()
+        if self._readings is None or not wanted:
+            return None
+        plans = [PlannedReading(name, position, (extra,), (extra,), 0) for name, position, extra in wanted]
+        return self._post_readings(self._readings, plans)
 
-    def _narrow(self, variable: str, after: int, cause: _Rule | None) -> None:
-        before = self._domains[variable]
-        self._history.setdefault(variable, []).append(len(self._trail))
-        self._trail.append(_Narrowing(variable, before, after, self._level, cause))
-        self._domains[variable] = after
-        self._queue[variable] = None
-        if not after & _ABSENT:
-            self._expand(variable)
+    def _left_alone(self) -> list[str]:
+        """Return the packages that were narrowed, or are asked for an extra, and of which one version is left."""
+        names = {variable.partition("[")[0] for variable in self._rules.narrowed}
+        left = ((name, self._rules.domains.get(name, ABSENT)) for name in sorted(names))
+        return [name for name, domain in left if not domain & ABSENT and not domain & (domain - 1)]
+
+    def _plan(self, readings: Readings, name: str) -> PlannedReading:
+        domains = self._rules.domains
+        present = (extra for extra in self._extras[name] if domains[f"{name}[{extra}]"] == PRESENT)
+        others = self._rules.domain_of_all(name) >> 1 & self._universe.package(name).free
+        return readings.plan(name, domains[name].bit_length() - 2, ("", *sorted(present)), others)
+
+    def _unknown(self, candidates: Iterable[tuple[str, str]], pages: Iterable[str]) -> CompleteAnswer:
+        effort = self._budget - self._left
+        return CompleteAnswer(
+            "unknown", {}, unknown=tuple(sorted(candidates)), pages=tuple(sorted(pages)), effort=effort
+        )
 
     # -- decisions
 
-    def _next(self) -> str | None:
-        """Return the required package to decide next: what was in most conflicts, then the one with fewest versions."""
-        required = [
-            (-self._conflicts[variable], domain.bit_count(), variable)
-            for variable, domain in self._domains.items()
-            if not domain & _ABSENT and domain & (domain - 1) and not variable.endswith("]")
-        ]
-        return min(required)[2] if required else None
-
     def _decide(self, name: str) -> None:
-        position = next(iter(self._universe.in_order(name, self._domains[name] >> 1)))
-        self._level += 1
-        self._narrow(name, 2 << position, None)
+        position = next(iter(self._universe.in_order(name, self._rules.domains[name] >> 1)))
+        self._rules.decide(name, 2 << position)
 
     def _finish(self) -> CompleteAnswer | None:
         """Accept the assignment, or post the rules it breaks and go on."""
         chosen = {
             variable: domain.bit_length() - 2
-            for variable, domain in self._domains.items()
-            if not domain & _ABSENT and not variable.endswith("]")
+            for variable, domain in self._rules.domains.items()
+            if not domain & ABSENT and not variable.endswith("]")
         }
         if self._post_unvouched(chosen):
-            return None
+            return self._read_wanted()
         reach = self._reach(chosen)
         if reach.candidates or reach.pages:
-            return CompleteAnswer(
-                "unknown",
-                chosen,
-                unknown=tuple(sorted(reach.candidates)),
-                pages=tuple(sorted(reach.pages)),
-                hoped=self._still_hoped(),
-                effort=self._budget - self._left,
-            )
+            return self._unknown(reach.candidates, reach.pages)._replace(chosen=chosen, hoped=self._still_hoped())
         if self._post_unneeded(chosen, reach):
             return None
         reached = reachable(self._universe, chosen)
@@ -320,8 +312,10 @@ class _Solver:
                 reach = self._reach(chosen, closed=name)
                 if not reach.is_open and not _pins(reach.arcs, name, position):
                     leaf = Leaf(name=name, versions=1 << position)
-                    self._post(_Rule({name: 2 << position, **self._walls(reach, name, position)}, leaf))
+                    rule = Rule({name: 2 << position, **self._walls(reach, name, position)}, leaf)
                     posted = True
+                    if not self._wanted:  # else it can be said better, with fewer versions of which nothing is known
+                        self._rules.post(rule)
         return posted
 
     def _still_hoped(self) -> tuple[tuple[str, str], ...]:
@@ -336,15 +330,16 @@ class _Solver:
 
     def _post_unneeded(self, chosen: Assignment, reach: _Reach) -> bool:
         """Rule out packages and extras that only rules asked for, and no demand."""
-        unneeded = {name: self._full[name] & ~_ABSENT for name in chosen if name not in reach.extras}
-        for variable, domain in self._domains.items():
+        unneeded = {name: self._rules.full[name] & ~ABSENT for name in chosen if name not in reach.extras}
+        for variable, domain in self._rules.domains.items():
             name, _, extra = variable.rstrip("]").partition("[")
-            if extra and domain == _PRESENT and extra not in reach.extras.get(name, {}):
-                unneeded[variable] = _PRESENT
+            if extra and domain == PRESENT and extra not in reach.extras.get(name, {}):
+                unneeded[variable] = PRESENT
         walls = self._walls(reach) if unneeded else {}
+        self._wanted.clear()
         for variable, values in unneeded.items():
             leaf = Leaf(name=variable.partition("[")[0], versions=values >> 1)
-            self._post(_Rule({variable: values, **walls}, leaf))
+            self._rules.post(Rule({variable: values, **walls}, leaf))
         return bool(unneeded)
 
     def _reach(self, chosen: Assignment, closed: str = "") -> _Reach:
@@ -381,7 +376,11 @@ class _Solver:
         return root.requirement.name not in self._unread_roots
 
     def _demands(self, name: str, position: int, extra: str) -> Sequence[Arc] | None:
-        """Return the demands of a version, `None` if not all of them are known."""
+        """Return the demands of a version, `None` if not all of them are known, or read where only that counts."""
+        if self._readings is not None and not self._readings.taken(name, extra) >> position & 1:
+            if self._rules.domain_of_all(name) & 2 << position:
+                self._wanted.add((name, position, extra))
+            return None
         if self._universe.candidate(name, position) is None or (name, position, extra) in self._unread_pages:
             return None
         try:
@@ -399,8 +398,8 @@ class _Solver:
         for name, extras in reach.extras.items():
             if name == closed:
                 continue
-            walls[name] = self._full[name]
-            for place in bits(self._full[name] >> 1 & reduce(or_, extras.values())):
+            walls[name] = self._rules.full[name]
+            for place in bits(self._rules.full[name] >> 1 & reduce(or_, extras.values())):
                 followed = [extra for extra, versions in extras.items() if versions >> place & 1]
                 asked = [self._demands(name, place, extra) for extra in followed]
                 known = [arc for demands in asked if demands is not None for arc in demands]
@@ -424,79 +423,16 @@ class _Solver:
                 mask |= arc.mask
         return mask
 
-    # -- conflicts
-
-    def _resolve(self, rule: _Rule) -> None:
-        """Learn from a conflict and jump back; with no decision to jump back from, the rule becomes empty: failure."""
-        while rule.terms:
-            self._conflicts.update(variable.partition("[")[0] for variable in rule.terms)
-            index, variable, previous = self._satisfier(rule)
-            entry = self._trail[index]
-            if entry.cause is None or previous < entry.level:
-                self._jump(previous)
-                self._post(rule)
-                return
-            rule = self._resolvent(rule, entry.cause, variable)
-        self._failure = rule
-
-    def _satisfier(self, rule: _Rule) -> tuple[int, str, int]:
-        """Return the entry that made the last term true, its variable, and the level at which all the rest was true."""
-        last = -1
-        subject = ""
-        indexes = {}
-        for variable, values in rule.terms.items():
-            index = self._first_true(variable, values, len(self._trail))
-            indexes[variable] = index
-            if index > last:
-                last, subject = index, variable
-        entry = self._trail[last]
-        previous = max((self._level_of(index) for variable, index in indexes.items() if variable != subject), default=0)
-        if entry.cause is not None:
-            removed = entry.cause.terms[subject]
-            own = self._first_true(subject, rule.terms[subject] | removed, last)
-            previous = max(previous, self._level_of(own))
-        return last, subject, previous
-
-    def _first_true(self, variable: str, values: int, end: int) -> int:
-        """Return the first entry before `end` after which a variable lies within `values`; -1 for from the start."""
-        if not self._full[variable] & ~values:
-            return -1
-        for index in self._history[variable]:
-            if index < end and not self._trail[index].after & ~values:
-                return index
-        message = f"{variable} is not within {values:b}"
-        raise AssertionError(message)
-
-    def _level_of(self, index: int) -> int:
-        return self._trail[index].level if index >= 0 else 0
-
-    def _resolvent(self, rule: _Rule, cause: _Rule, variable: str) -> _Rule:
-        """Combine two rules on a variable: where all their other terms hold, its value is in neither set."""
-        terms = dict(cause.terms)
-        for other, values in rule.terms.items():
-            terms[other] = terms[other] & values if other in terms else values
-        terms[variable] = rule.terms[variable] | cause.terms[variable]
-        if terms[variable] == self._full[variable]:
-            del terms[variable]
-        return _Rule(terms, None, (rule, cause))
-
-    def _jump(self, level: int) -> None:
-        while self._trail and self._trail[-1].level > level:
-            entry = self._trail.pop()
-            self._domains[entry.variable] = entry.before
-            self._history[entry.variable].pop()
-        self._level = level
-
 
 def _pins(demands: Iterable[Arc], name: str, position: int) -> bool:
     return any(arc.name == name and arc.exact and arc.mask >> position & 1 for arc in demands)
 
 
-def _leaves(failure: _Rule) -> tuple[Leaf, ...]:
+def _leaves(failure: Rule) -> tuple[Leaf, ...]:
     """Return what a derivation rests on, in a stable order."""
     seen: set[int] = set()
     leaves: dict[Leaf, None] = {}
-    pending: list[_Rule] = [failure]
+    pending: list[Rule] = [failure]
     while pending:
         rule = pending.pop()
         if id(rule) in seen:

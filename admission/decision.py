@@ -121,6 +121,8 @@ class Undecided(NamedTuple):
     code: str
     message: str
     tried: tuple[str, ...] = ()
+    package: str = ""
+    """Where it stood: what the last conflicts were about, or what was waited for."""
 
 
 class Need(NamedTuple):

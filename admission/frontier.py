@@ -9,7 +9,7 @@ from typing import NamedTuple
 from admission.decision import Need
 from admission.universe import Universe, Unknown
 
-__all__ = ["Walk", "frontier", "with_neighbours"]
+__all__ = ["Walk", "frontier", "unknown_pages", "with_neighbours"]
 
 _NEIGHBOURS = 8
 
@@ -59,7 +59,7 @@ def frontier(universe: Universe) -> Walk:
                 arcs = universe.arcs(name, position, extra)
             except Unknown as unknown:
                 unread.update(unknown.candidates)
-                pages.update(_unknown_pages(universe, name, position, extra))
+                pages.update(unknown_pages(universe, name, position, extra))
                 continue
             for arc in arcs:
                 masks[arc.name] = masks.get(arc.name, -1) & arc.mask
@@ -71,7 +71,7 @@ def frontier(universe: Universe) -> Walk:
     return Walk(None, {name: min(positions) for name, positions in taken.items()} if kept else {})
 
 
-def _unknown_pages(universe: Universe, name: str, position: int, extra: str) -> set[str]:
+def unknown_pages(universe: Universe, name: str, position: int, extra: str) -> set[str]:
     """Return all unknown pages that a known version names, not only the first."""
     candidate = universe.candidate(name, position)
     named = {edge.name for edge in candidate.requires if edge.extra == extra} if candidate is not None else set()

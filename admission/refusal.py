@@ -1,6 +1,6 @@
 """Explain an impossible set: the smallest sets of requirements that cannot hold together, and what each demands."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from packaging.specifiers import SpecifierSet
@@ -19,6 +19,13 @@ __all__ = ["refuse"]
 _MOST_CONFLICTS = 5
 
 
+class _Limits(NamedTuple):
+    """How long one decision that makes a proof shorter may take."""
+
+    rounds: int
+    may_go_on: Callable[[], bool]
+
+
 class _Core(NamedTuple):
     """A set of roots that cannot hold together."""
 
@@ -29,26 +36,33 @@ class _Core(NamedTuple):
     """What must be read to know whether it is minimal."""
 
 
-def refuse(question: Question, universe: Universe, verdict: CompleteAnswer, *, search: str) -> Refused | Need:
+def refuse(
+    question: Question,
+    universe: Universe,
+    verdict: CompleteAnswer,
+    *,
+    search: str,
+    may_go_on: Callable[[], bool] = lambda: True,
+) -> Refused | Need:
     """Return the refusal of a set that `verdict` calls impossible, with one reason for each independent conflict."""
     reasons: dict[tuple[Root, ...], Reason] = {}
     remaining: tuple[Root, ...] = universe.roots
-    rounds = min(question.budget, _PROOF_ROUNDS)
+    limits = _Limits(min(question.budget, _PROOF_ROUNDS), may_go_on)
     while verdict.outcome == "impossible" and len(reasons) < _MOST_CONFLICTS:
-        core = _minimised(universe, _direct(universe, remaining, verdict, rounds), rounds)
+        core = _minimised(universe, _direct(universe, remaining, verdict, limits), limits)
         if core.unread is not None and not question.frozen:
             return core.unread
         reasons[core.roots] = _explained(universe, core, search)
         # another conflict is independent only if it needs none of these roots
         remaining = tuple(root for root in remaining if root not in core.roots)
-        verdict = decide_completely(universe.restricted(remaining), remaining, rounds)
+        verdict = decide_completely(universe.restricted(remaining), remaining, *limits)
         if verdict.outcome == "unknown" and not question.frozen:
             asked = with_neighbours(universe, verdict.unknown, at_once=True, beside=verdict.hoped)
             return Need(verdict.pages, asked, "proof")
     return Refused(tuple(reasons[roots] for roots in sorted(reasons)))
 
 
-def _direct(universe: Universe, remaining: Sequence[Root], verdict: CompleteAnswer, budget: int) -> CompleteAnswer:
+def _direct(universe: Universe, remaining: Sequence[Root], verdict: CompleteAnswer, limits: _Limits) -> CompleteAnswer:
     """Return the verdict on the roots that ask for one package themselves, if they exclude each other.
 
     It must be one that the contradiction takes part in: what needs no chain is the shortest explanation of it.
@@ -56,20 +70,20 @@ def _direct(universe: Universe, remaining: Sequence[Root], verdict: CompleteAnsw
     for name in sorted({root.requirement.name for root in roots_of(verdict.leaves)}):
         roots = tuple(root for root in remaining if root.requirement.name == name)
         if len(roots) > 1:
-            direct = decide_completely(universe.restricted(roots), roots, budget)
+            direct = decide_completely(universe.restricted(roots), roots, *limits)
             if direct.outcome == "impossible":
                 return direct
     return verdict
 
 
-def _minimised(universe: Universe, verdict: CompleteAnswer, budget: int) -> _Core:
+def _minimised(universe: Universe, verdict: CompleteAnswer, limits: _Limits) -> _Core:
     """Drop every root that the contradiction does not need; the core's last, so that they stay where one may choose."""
     roots = roots_of(verdict.leaves)
     needed: dict[Root, CompleteAnswer] = {}
     while len(roots) > 1 and (untried := [root for root in roots if root not in needed]):
         root = min(untried, key=_dropped_first)
         rest = tuple(other for other in roots if other != root)
-        without = decide_completely(universe.restricted(rest), rest, budget)
+        without = decide_completely(universe.restricted(rest), rest, *limits)
         if without.outcome == "impossible":
             roots, verdict = tuple(other for other in rest if other in roots_of(without.leaves)), without
             # a root that fell away may have pinned a pre-release, so what the others are needed for has changed

@@ -19,6 +19,11 @@ from admission.universe import Arc, Root, Universe
 __all__ = ["Searched", "search"]
 
 
+PATIENCE = 5
+"""Conflicts after which it gives up: it learns nothing from them, and the complete decision does. Where hundreds of
+packages take part, a search takes ten times as long as that one."""
+
+
 class Searched(NamedTuple):
     """What the search said."""
 
@@ -44,10 +49,19 @@ class _Choice(NamedTuple):
     position: int
 
 
-def search(universe: Universe, roots: Sequence[Root], budget: int) -> Searched:
-    """Search versions for the roots, in at most `budget` rounds; raise `Unknown` when facts are missing."""
+class _GivenUp(Exception):
+    """Raised through resolvelib, which has a limit on rounds only."""
+
+
+def search(
+    universe: Universe, roots: Sequence[Root], budget: int, may_go_on: Callable[[], bool] = lambda: True
+) -> Searched:
+    """Search versions for the roots, in at most `budget` rounds; raise `Unknown` when facts are missing.
+
+    It gives up as soon as `may_go_on` says no.
+    """
     provider = _Provider(universe, roots)
-    reporter = _Reporter(provider)
+    reporter = _Reporter(provider, may_go_on)
     demands = [demand for root in roots for demand in _split(universe.root_arc(root))]
     if any(not provider.root_masks[root.requirement.name] & _choosable(universe, root) for root in roots):
         return Searched("impossible", {}, 0)
@@ -55,7 +69,7 @@ def search(universe: Universe, roots: Sequence[Root], budget: int) -> Searched:
         Resolver(provider, reporter).resolve(demands, max_rounds=budget)
     except ResolutionImpossible:
         return Searched("impossible", {}, reporter.rounds)
-    except ResolutionTooDeep:
+    except (ResolutionTooDeep, _GivenUp):
         return Searched("gave-up", {}, reporter.rounds)
     except RecursionError:
         # resolvelib found an end state and recursed for ever in it; whether that is a solution is checked below
@@ -167,15 +181,22 @@ class _Provider(AbstractProvider[_Demand, _Choice, str]):
 
 
 class _Reporter(BaseReporter[_Demand, _Choice, str]):
-    def __init__(self, provider: _Provider) -> None:
+    def __init__(self, provider: _Provider, may_go_on: Callable[[], bool]) -> None:
         self._provider = provider
+        self._may_go_on = may_go_on
+        self._patience = PATIENCE
         self.rounds = 0
         self.final: Mapping[str, _Choice] = {}
 
     def starting_round(self, index: int) -> None:
         self.rounds = index + 1
+        if not self._may_go_on():
+            raise _GivenUp
 
     def resolving_conflicts(self, causes: Collection[RequirementInformation[_Demand, _Choice]]) -> None:
+        self._patience -= 1
+        if self._patience < 0:
+            raise _GivenUp
         for cause in causes:
             self._provider.conflicts[cause.requirement.identifier] += 1
             if cause.parent is not None:

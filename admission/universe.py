@@ -1,6 +1,6 @@
 """`Universe`: the facts of one question as version sets, shared by both solvers, the proof and the steps."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -154,6 +154,15 @@ class Universe:
         self._arcs: dict[tuple[str, int, str], tuple[Arc, ...]] = {}
         self._preferred: dict[str, int] = {}
 
+    def learns(self, facts: Facts) -> bool:
+        """Take over what is known now; no if it contradicts what was looked at before."""
+        if any(
+            package.page != facts.pages.get(name) for name, package in self._packages.items() if name in facts.pages
+        ):
+            return False
+        self.facts = facts
+        return True
+
     def restricted(self, roots: Iterable[Root]) -> "Universe":
         """Return the universe of fewer roots: what a dropped root had opted into is not opted into any more."""
         fewer = sorted(roots, key=lambda root: root.position)
@@ -221,7 +230,12 @@ class Universe:
             arcs = self._arcs[key] = tuple(self._demands(candidate, extra))
         return arcs
 
-    def _demands(self, candidate: Candidate, extra: str) -> Iterable[Arc]:
+    def arcs_on(self, names: Container[str], name: str, position: int, extra: str = "") -> Iterable[Arc]:
+        """Yield those demands of a version that is known which are on packages among `names`, or can never be met."""
+        candidate = self.candidate(name, position)
+        return self._demands(candidate, extra, names) if candidate is not None else ()
+
+    def _demands(self, candidate: Candidate, extra: str, names: Container[str] | None = None) -> Iterable[Arc]:
         if candidate.invalid:
             yield Arc(INVALID, (), 0, exact=False, text=candidate.invalid)
         for broken, why in candidate.broken:
@@ -229,7 +243,7 @@ class Universe:
                 yield Arc(INVALID, (), 0, exact=False, text=why)
         position = self.package(candidate.name).sets.positions[candidate.version]
         for edge in candidate.requires:
-            if edge.extra != extra:
+            if edge.extra != extra or not (names is None or edge.name in names or edge.name in self.core_names):
                 continue
             if edge.name not in self.core_names:
                 yield self._demand(edge, vouches=bool(self.package(candidate.name).vouching >> position & 1))

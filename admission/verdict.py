@@ -4,23 +4,24 @@ A solution that the search finds is checked demand by demand. An *impossible* is
 decision agrees; what neither can show within the budget is `Undecided`, never a refusal.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 from admission.assignment import Assignment, reachable
-from admission.decision import Admitted, Decision, Need, Reason, Refused, Undecided
-from admission.facts import Facts
+from admission.decision import Admitted, Decision, Need, Refused, Undecided
+from admission.facts import NOTHING_KNOWN, Facts
 from admission.frontier import frontier, with_neighbours
 from admission.gates import judge_gates, root_requirements
 from admission.locking import lock_of
 from admission.question import Question
-from admission.universe import Root, Universe, Unknown, roots_of
+from admission.universe import Universe, Unknown, roots_of
 
 if TYPE_CHECKING:
-    from admission.complete import CompleteAnswer  # the complete decision is imported where a search fails
+    from admission.complete import CompleteAnswer, Solver  # the complete decision is imported where a search fails
+    from admission.search import Searched
 
-__all__ = ["Impossible", "PreparedQuestion", "Solved", "decide", "decide_prepared", "prepare", "solve"]
+__all__ = ["Deliberation", "Impossible", "Solved", "decide"]
 
 
 class Solved(NamedTuple):
@@ -41,49 +42,58 @@ class Impossible(NamedTuple):
     verdict: "CompleteAnswer"
 
 
-class PreparedQuestion(NamedTuple):
-    """A question with what can be told of it whatever is known: it is asked again whenever more is."""
-
-    question: Question
-    refused: tuple[Reason, ...]
-    """Why it is refused whatever is resolved."""
-    roots: tuple[Root, ...]
-
-
-def prepare(question: Question) -> PreparedQuestion:
-    """Judge what needs no resolving, and bring the requirements of the union in their order."""
-    refused = judge_gates(question.constraints)
-    return PreparedQuestion(question, refused, () if refused else roots_of(root_requirements(question.constraints)))
-
-
 def decide(question: Question, facts: Facts) -> Decision:
     """Decide a question on what is known; `Need` names what must be read before the answer can be given.
 
     The same question and facts give the same decision, in every order of plugins.
     """
-    return decide_prepared(prepare(question), facts)
+    return Deliberation(question).decide(facts)
 
 
-def decide_prepared(prepared: PreparedQuestion, facts: Facts) -> Decision:
-    """Decide as `decide` does what was prepared before."""
-    question = prepared.question
-    if prepared.refused:
-        return Refused(prepared.refused)
-    universe = Universe(facts, question.constraints, prepared.roots, question.pins)
-    walk = frontier(universe)
-    if walk.need is not None:
-        return walk.need
-    answer = _verified(universe, walk.likely) or solve(universe, question.budget)
-    if isinstance(answer, Impossible):
-        from admission.refusal import refuse
+class Deliberation:
+    """One question under way: it is asked again whenever more is known, and what was learned till then serves on.
 
-        return refuse(question, universe, answer.verdict, search=answer.search)
-    if not isinstance(answer, Solved):
-        return answer
-    lock = lock_of(question, universe, answer.chosen, answer.extras)
-    from admission.notices import notices
+    What it admits does not depend on how much was known when: the search and the complete decision each rest on what
+    they read themselves.
+    """
 
-    return Admitted(lock, notices(question, universe, answer.chosen), answer.search)
+    def __init__(self, question: Question, may_go_on: Callable[[], bool] = lambda: True) -> None:
+        self._question = question
+        self._may_go_on = may_go_on
+        """Asked in each round: once it says no, what is not decided is `Undecided`."""
+        self._refused = judge_gates(question.constraints)
+        self._roots = () if self._refused else roots_of(root_requirements(question.constraints))
+        self._universe = self._new_universe(NOTHING_KNOWN)
+        self._solving = _Solving(self._universe, question.budget, may_go_on)
+
+    def decide(self, facts: Facts) -> Decision:
+        """Decide on what is known now, as `decide` does."""
+        if self._refused:
+            return Refused(self._refused)
+        if not self._universe.learns(facts):
+            self._universe = self._new_universe(facts)
+            self._solving = _Solving(self._universe, self._question.budget, self._may_go_on)
+        return self._told(self._solving.answer())
+
+    def explain_from_what_is_known(self) -> None:
+        """Ask for nothing more that would only make a refusal's explanation better (`Question.frozen`)."""
+        self._question = self._question._replace(frozen=True)
+
+    def _new_universe(self, facts: Facts) -> Universe:
+        return Universe(facts, self._question.constraints, self._roots, self._question.pins)
+
+    def _told(self, answer: "Solved | Impossible | Need | Undecided") -> Decision:
+        question, universe = self._question, self._universe
+        if isinstance(answer, Impossible):
+            from admission.refusal import refuse
+
+            return refuse(question, universe, answer.verdict, search=answer.search, may_go_on=self._may_go_on)
+        if not isinstance(answer, Solved):
+            return answer
+        lock = lock_of(question, universe, answer.chosen, answer.extras)
+        from admission.notices import notices
+
+        return Admitted(lock, notices(question, universe, answer.chosen), answer.search)
 
 
 def _verified(universe: Universe, likely: Mapping[str, int]) -> Solved | None:
@@ -100,39 +110,102 @@ def _solved(universe: Universe, chosen: Assignment, search: str) -> Solved:
     return Solved(chosen, search, extras)
 
 
-def solve(universe: Universe, budget: int) -> Solved | Impossible | Need | Undecided:
-    """Search, and where the search finds nothing decide completely."""
-    from admission.search import Searched, search
+class _Solving:
+    """The two decisions on one universe, which grows."""
 
-    need = None
-    try:
-        searched = search(universe, universe.roots, min(budget, _SEARCH_ROUNDS))
-    except Unknown as unknown:
-        pages = (unknown.page,) if unknown.page else ()
-        need = Need(pages, with_neighbours(universe, unknown.candidates))
-        searched = Searched("unfinished", {}, 0)
-    if searched.outcome == "found":
-        return _solved(universe, searched.chosen, "found")
-    from admission.complete import decide_completely
+    def __init__(self, universe: Universe, budget: int, may_go_on: Callable[[], bool]) -> None:
+        self._universe = universe
+        self._budget = budget
+        self._may_go_on = may_go_on
+        self._is_walked = False
+        self._met_gaps = 0
+        """How often the search met something that is not known."""
+        self._ended: Solved | Searched | None = None
+        """What the search said in the end."""
+        self._solver: Solver | None = None
+        self._verdict: CompleteAnswer | None = None
+        """What the complete decision said in the end."""
 
-    verdict = decide_completely(universe, universe.roots, budget)
-    if verdict.outcome == "impossible":
-        return Impossible(searched.outcome, verdict)
-    if need is not None:
-        # the search goes on with more facts, so that what it finds does not depend on what happened to be known
-        return need
-    if verdict.outcome == "unknown":
-        return Need(verdict.pages, with_neighbours(universe, verdict.unknown, beside=verdict.hoped))
-    if verdict.outcome == "found":
-        return _solved(universe, verdict.chosen, "complete")
-    return Undecided(
-        "resolution-budget",
-        f"neither a solution nor a contradiction was found in {budget} rounds",
-        tried=(
-            f"search: {searched.outcome} after {searched.rounds} rounds",
-            f"complete: gave up after {verdict.effort} steps",
-        ),
-    )
+    def answer(self) -> Solved | Impossible | Need | Undecided:
+        """Return what can be said on what is known now."""
+        if not self._is_walked:
+            walk = frontier(self._universe)
+            if walk.need is not None:
+                return walk.need
+            self._is_walked = True
+            if (solved := _verified(self._universe, walk.likely)) is not None:
+                return solved
+        return self._decided()
+
+    def _decided(self) -> Solved | Impossible | Need | Undecided:
+        # a search begins anew at each gap, the complete decision goes on: so it says first what is missing
+        searched = self._searched() if self._met_gaps < _MOST_GAPS else None
+        if isinstance(searched, Solved):
+            return searched
+        verdict = self._completely()
+        if searched is None and verdict.outcome != "unknown":
+            searched = self._searched()
+        if verdict.outcome == "impossible":
+            return Impossible(_said(searched), verdict)
+        if isinstance(searched, Solved | Need):
+            # the search goes on with more facts, so that what it finds does not depend on what happened to be known
+            return searched
+        if verdict.outcome == "unknown":
+            return Need(verdict.pages, verdict.unknown)
+        if verdict.outcome == "found":
+            return _solved(self._universe, verdict.chosen, "complete")
+        return _undecided(self._budget, verdict, searched)
+
+    def _searched(self) -> "Solved | Need | Searched":
+        """Search from the beginning, once more if it met something that was not known."""
+        if self._ended is None:
+            found = self._searched_anew()
+            if isinstance(found, Need):
+                return found
+            self._ended = found
+        return self._ended
+
+    def _searched_anew(self) -> "Solved | Need | Searched":
+        from admission.search import search
+
+        try:
+            searched = search(self._universe, self._universe.roots, min(self._budget, _SEARCH_ROUNDS), self._may_go_on)
+        except Unknown as unknown:
+            self._met_gaps += 1
+            pages = (unknown.page,) if unknown.page else ()
+            return Need(pages, with_neighbours(self._universe, unknown.candidates))
+        return _solved(self._universe, searched.chosen, "found") if searched.outcome == "found" else searched
+
+    def _completely(self) -> "CompleteAnswer":
+        from admission.complete import Solver
+
+        if self._verdict is None:
+            if self._solver is None:
+                self._solver = Solver(self._universe, self._universe.roots, self._budget, self._may_go_on, reading=True)
+            verdict = self._solver.solve()
+            if verdict.outcome == "unknown":
+                return verdict
+            self._verdict = verdict
+        return self._verdict
 
 
+def _said(searched: "Solved | Need | Searched | None") -> str:
+    """Return what the search said of a set that the complete decision calls impossible."""
+    return "unfinished" if searched is None or isinstance(searched, Solved | Need) else searched.outcome
+
+
+def _undecided(budget: int, verdict: "CompleteAnswer", searched: "Searched | None") -> Undecided:
+    limit = f"in {budget} rounds" if verdict.effort >= budget else "in the time that there was"
+    message = f"neither a solution nor a contradiction was found {limit}"
+    if verdict.stood_at:
+        message += f"; the last conflicts were about `{verdict.stood_at}`"
+    tried = f"complete: gave up after {verdict.effort} steps"
+    if searched is None:
+        return Undecided("resolution-budget", message, (tried,), package=verdict.stood_at)
+    search = f"search: {searched.outcome} after {searched.rounds} rounds"
+    return Undecided("resolution-budget", message, (search, tried), package=verdict.stood_at)
+
+
+_MOST_GAPS = 1
+"""Gaps that the search may meet before it waits for the complete decision."""
 _SEARCH_ROUNDS = 2_000

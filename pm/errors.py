@@ -16,3 +16,11 @@ class PmError(Exception):
         self.file = file
         self.line = line
         self.key = key
+
+
+class OutOfTime(PmError):
+    """The time that was set is over, and what was waited for has not come."""
+
+    def __init__(self, package: str, what: str) -> None:
+        super().__init__("resolution-budget", f"the time was over before {what} was known")
+        self.package = package

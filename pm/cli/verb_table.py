@@ -146,6 +146,13 @@ CONSENTS = (
     Argument(("--allow-direct-urls",), "allow requirements that name a URL", "switch", default=False),
     Argument(("--budget",), "search limit, in rounds", "count", "ROUNDS", default=0),
     Argument(
+        ("--time-limit",),
+        "time limit for the verdict, fetching included (default: 120)",
+        "seconds",
+        "SECONDS",
+        default=120.0,
+    ),
+    Argument(
         ("--steps-budget",),
         "time limit for trying ways out of a refusal (default: 10)",
         "seconds",

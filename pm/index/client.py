@@ -5,12 +5,14 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from admission import Facts, Need, Notice, Question, Target
 from lockfiles import Lock, Pin
-from pm.errors import PmError
+from pm.errors import OutOfTime, PmError
 from pm.index.contents import WheelContents, load_contents
 from pm.index.folders import list_folders, signature, unlisted
 from pm.index.limits import Limits
@@ -68,6 +70,7 @@ class IndexClient:
         self._whole: tuple[int, ...] | None = None
         """The file as it was when it was last read or written whole."""
         self._consulted: set[str] = set()
+        self._until = inf
         self._reader: Reader | None = None
         self._transport: Transport | None = None
 
@@ -76,6 +79,15 @@ class IndexClient:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @contextmanager
+    def within(self, until: float) -> Iterator[None]:
+        """Raise `OutOfTime` for what is asked for meanwhile and has not come until then (`time.monotonic`)."""
+        before, self._until = self._until, min(until, self._until)
+        try:
+            yield
+        finally:
+            self._until = before
 
     def close(self) -> None:
         """Close the connections."""
@@ -198,6 +210,7 @@ class IndexClient:
             yield from self._ask_contents(remote)
 
     def _ask_contents(self, pins: list[Pin]) -> Iterator[tuple[str, WheelContents]]:
+        import queue
         import threading
         from functools import partial
 
@@ -213,9 +226,11 @@ class IndexClient:
         ]
         try:
             tasks = [partial(reader.contents, file) for file in files]
-            for position, contents in side_by_side(tasks, self._index_options.limits.workers):
+            for position, contents in side_by_side(tasks, self._index_options.limits.workers, self._until):
                 if contents is not None:
                     yield pins[position].name, self._keep_contents(pins[position], contents)
+        except queue.Empty as late:
+            raise OutOfTime("", "the contents of all wheels") from late
         finally:
             cancelled.set()
 
@@ -251,6 +266,7 @@ class IndexClient:
             may_build=self._index_options.allow_build,
             limits=self._index_options.limits,
             report=self._index_options.report,
+            until=self._until,
         )
         try:
             work.run(need.pages, need.candidates, guess=guess, question=question)

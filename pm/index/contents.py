@@ -12,8 +12,10 @@ import io
 import json
 import os
 import posixpath
+import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar, cast
 
@@ -252,10 +254,13 @@ def read_local(places: Iterable[Path], artifact: Artifact) -> WheelContents | No
     return None
 
 
-def side_by_side(tasks: Sequence[Callable[[], _Result]], workers: int) -> Iterator[tuple[int, _Result]]:
+def side_by_side(
+    tasks: Sequence[Callable[[], _Result]], workers: int, until: float = inf
+) -> Iterator[tuple[int, _Result]]:
     """Yield the results of tasks by their positions as they come, and raise the first exception.
 
-    What is under way is not waited for when the caller stops listening, for example because the user did.
+    Raise `queue.Empty` if one has not come until then (`time.monotonic`). What is under way is not waited for when the
+    caller stops listening, for example because the user did.
     """
     import queue
     import threading
@@ -278,7 +283,7 @@ def side_by_side(tasks: Sequence[Callable[[], _Result]], workers: int) -> Iterat
         threading.Thread(target=work, daemon=True).start()
     try:
         for _ in tasks:
-            position, result, error = results.get()
+            position, result, error = results.get(timeout=None if until == inf else max(0, until - time.monotonic()))
             if error is not None:
                 raise error
             yield position, cast("_Result", result)

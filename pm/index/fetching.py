@@ -9,10 +9,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from math import inf
 from typing import NamedTuple
 
 from admission import Candidate, Exclusion, Page, Question
-from pm.errors import PmError
+from pm.errors import OutOfTime, PmError
 from pm.index.guessing import Guesses
 from pm.index.limits import Limits
 from pm.index.listings import Listing, listing_rows, read_listing, still_valid
@@ -22,6 +23,10 @@ from pm.index.views import Known
 
 _TRIES = 3
 """Versions of one package that are guessed at in one round."""
+
+
+_LISTENING = 0.25
+"""Seconds for which an answer is waited for before the clock is looked at."""
 
 
 class Progress(NamedTuple):
@@ -64,6 +69,7 @@ class Round:
         may_build: frozenset[str],
         limits: Limits,
         report: Callable[[Progress], None] | None = None,
+        until: float = inf,
     ) -> None:
         self.fetched: dict[str, Entry] = dict(known.fetched)
         """What is known besides the loaded file: the result, also of a round that failed."""
@@ -72,6 +78,8 @@ class Round:
         self._may_build = may_build
         self._limits = limits
         self._report = report
+        self._until = until
+        """When all must have come (`time.monotonic`)."""
         self._listings: dict[str, Listing] = {}
         self._guesses: Guesses | None = None
         self._work: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
@@ -110,12 +118,13 @@ class Round:
                 self._work.put(None)
 
     def _work_off(self) -> None:
-        give_up_guessing = float("inf")
+        give_up_guessing = self._until
         while self._needed or (self._open and time.monotonic() < give_up_guessing):
+            self._check_time()
             if not self._needed:
                 give_up_guessing = min(give_up_guessing, time.monotonic() + self._limits.guessing)
             try:
-                job, outcome = self._answers.get(timeout=0.5)
+                job, outcome = self._answers.get(timeout=_LISTENING)
             except queue.Empty:
                 self._check_patience()
                 continue
@@ -127,6 +136,13 @@ class Round:
                 done = [asked for asked in self._asked if asked not in self._open]
                 pages = sum(1 for asked in done if not asked.version)
                 self._report(Progress(pages, len(done) - pages, len(self._open)))
+
+    def _check_time(self) -> None:
+        """Raise if the time is over and something that is needed has not come."""
+        if self._needed and time.monotonic() >= self._until:
+            late = min(self._needed)
+            what = f"the metadata of `{late.name}` {late.version}" if late.version else f"the page of `{late.name}`"
+            raise OutOfTime(late.name, what)
 
     def _check_patience(self) -> None:
         """Raise if a page takes longer than all its limits together, as with a server that trickles its headers."""

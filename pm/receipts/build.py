@@ -103,9 +103,9 @@ def _done(result: Admitted | Refused | Undecided | PmError | Done) -> Done:
             return Done("admitted", lock=lock, warnings=warnings)
         case Refused(reasons, steps, warnings):
             return Done("refused", reasons=reasons, steps=steps, warnings=warnings)
-        case Undecided(code, message, tried):
+        case Undecided(code, message, tried, package):
             told = f"{message} ({'; '.join(tried)})" if tried else message
-            return Done("undecided", reasons=(Reason(code, told),))
+            return Done("undecided", reasons=(Reason(code, told, package),))
         case PmError():
             return Done(code_of(result.code).outcome, reasons=(_reason_of(result),))
         case _:

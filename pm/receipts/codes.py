@@ -159,7 +159,7 @@ _CODES = (
         "resolution-budget", "undecided",
         "the search reached its limit without an answer; this is not a conflict",
         "no answer was found within the search limit",
-        "raise `--budget`, or narrow the requirement with the most versions",
+        "raise `--budget` or `--time-limit`, or narrow the requirement on the package that is named",
         "the limit is higher, or a requirement is narrower",
     ),
     Code(

@@ -83,7 +83,7 @@ def _flags(step: Step) -> tuple[str, ...]:
 
 _PATCHABLE = ("folder", "project")
 """Kinds of sources whose files the operator can change where they lie."""
-_WITH_VALUE = ("--allow-build", "--allow-prerelease", "--budget", "--exclude-newer", "--steps-budget")
+_WITH_VALUE = ("--allow-build", "--allow-prerelease", "--budget", "--exclude-newer", "--steps-budget", "--time-limit")
 _ALONE = ("--allow-direct-urls", "--offline")
 
 

@@ -43,7 +43,7 @@ class TellingFiles(NamedTuple):
 
 
 def evidence_of(question: Question, consulted: Facts, telling: TellingFiles | None = None) -> str:
-    """Return a question and the facts that its decision rests on (`decide_noting`), as JSON without spaces.
+    """Return a question and the facts that its decision rests on (`Deciding`), as JSON without spaces.
 
     `telling` belongs to a set that is refused because of its files.
     """

@@ -1,7 +1,9 @@
 """Ask for a decision until the facts suffice: the one place where deciding and fetching meet."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import inf
 from typing import NamedTuple, TypeVar
 
 from admission import (
@@ -19,9 +21,9 @@ from admission import (
     Undecided,
 )
 from admission.gates import judge_member, root_requirements
-from admission.verdict import PreparedQuestion, decide_prepared, prepare
+from admission.verdict import Deliberation
 from lockfiles import Lock, environment_marker
-from pm.errors import PmError
+from pm.errors import OutOfTime, PmError
 from pm.generations.admitted import was_decided_on
 from pm.generations.fault_reasons import refusal_of, warning_of
 from pm.generations.file_faults import faults_of
@@ -86,7 +88,8 @@ class Resolver:
         gate or stands in the way of others, they are judged without it, and a note says so: the candidate and those
         that are `asked` about stay. Raise `PmError` for an index that does not cooperate.
         """
-        judged = _Judged(self.state, candidate, frozenset(asked))
+        until = time.monotonic() + self.state.options.time_limit
+        judged = _Judged(self.state, candidate, frozenset(asked), until)
         unfit = {member: note for member in proposal.members if (note := judged.unfit(member, proposal.constraints))}
         if unfit:
             proposal = proposal.of(member for member in proposal.members if member not in unfit)
@@ -95,38 +98,46 @@ class Resolver:
 
     def _fitting(self, proposal: Proposal, judged: "_Judged") -> Verdict:
         """Return the verdict on members, else on those of them that others have to make room for."""
-        verdict = self._verdict(proposal, judged.candidate)
+        verdict = self._verdict(proposal, judged)
         if not isinstance(verdict.decision, Refused):
             return verdict
         members = proposal.members
         staying = tuple(member for member in members if judged.stays(member, verdict))
         if len(staying) == len(members) or (not judged.candidate and not staying):
             return verdict
-        again = self._verdict(proposal.of(staying), judged.candidate)
+        again = self._verdict(proposal.of(staying), judged)
         if not isinstance(again.decision, Admitted):
             # without the others it is refused as well, and this is the shorter explanation
             return again if isinstance(again.decision, Refused) else verdict
         left_out = (member for member in members if member not in staying)
         return again._replace(notes=(*again.notes, *(_not_admitted(member) for member in left_out)))
 
-    def _verdict(self, proposal: Proposal, candidate: str) -> Verdict:
-        question = question_of(self.state, proposal, candidate)
-        answer = self.answer(question)
+    def _verdict(self, proposal: Proposal, judged: "_Judged") -> Verdict:
+        question = question_of(self.state, proposal, judged.candidate)
+        answer = self.answer(question, judged.until)
         return Verdict(answer.decision, proposal, question, answer.consulted, answer.lock, answer.notes)
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: Question, until: float = inf) -> Answer:
         """Return the whole verdict on a question, that on its files too, and what it warns of.
 
-        Raise `PmError` for an index that does not cooperate, and for a refusal that offline rests on too little.
+        What was not decided until then (`time.monotonic`) stays undecided. Raise `PmError` for an index that does not
+        cooperate, or not in time, and for a refusal that offline rests on too little.
         """
-        decision, consulted = settled(self.index, question)
+        try:
+            return self._answer(question, until)
+        except OutOfTime as error:
+            return Answer(Undecided("resolution-budget", error.message, package=error.package))
+
+    def _answer(self, question: Question, until: float) -> Answer:
+        decision, consulted = settled(self.index, question, until)
         if isinstance(decision, Refused):
             self._raise_unknown()
         if not isinstance(decision, Admitted):
             return Answer(decision, consulted)
         environment = dict(self.state.interpreter.target.environment)
         lock = decision.lock._replace(environment=environment_marker(environment))
-        told, notes = self._with_files(decision._replace(lock=lock), question)
+        with self.index.within(until):
+            told, notes = self._with_files(decision._replace(lock=lock), question)
         return Answer(told, consulted, lock, notes)
 
     def _raise_unknown(self) -> None:
@@ -163,11 +174,13 @@ class Resolver:
 
 
 class _Judged(NamedTuple):
-    """What a verdict is asked for: who stays whatever comes of it, and who makes room."""
+    """What a verdict is asked for: who stays whatever comes of it, who makes room, and how long it may take."""
 
     state: State
     candidate: str
     asked: frozenset[str]
+    until: float
+    """When the answer must be there (`time.monotonic`)."""
 
     def unfit(self, member: Member, constraints: ConstraintSet) -> Problem | None:
         """Return why a member is left out before anything is resolved; `None` if it is judged along.
@@ -222,49 +235,75 @@ def question_of(state: State, proposal: Proposal, candidate: str) -> Question:
     return question._replace(budget=options.budget) if options.budget else question
 
 
-def settled(index: IndexClient, question: Question) -> tuple[Admitted | Refused | Undecided, Facts]:
-    """Decide a question on the facts of an index, which is asked until they suffice; return what was consulted too."""
-    prepared = prepare(question)
+def settled(index: IndexClient, question: Question, until: float = inf) -> tuple[Admitted | Refused | Undecided, Facts]:
+    """Decide a question on the facts of an index, which is asked until they suffice; return what was consulted too.
+
+    Raise `OutOfTime` if it did not answer until then (`time.monotonic`), and `PmError` as the index does.
+    """
+    with index.within(until):
+        return _settled(index, question, until)
+
+
+def _settled(index: IndexClient, question: Question, until: float) -> tuple[Admitted | Refused | Undecided, Facts]:
+    deciding = Deciding(question, lambda: time.monotonic() < until)
     proof_rounds = 0
     while True:
-        decision, consulted = decide_noting(prepared, index.facts)
+        decision, consulted = deciding.decide(index.facts)
         if isinstance(decision, Need):
-            if decision.purpose == "proof":
-                proof_rounds += 1
-                if proof_rounds > PROOF_ROUNDS:
-                    prepared = prepared._replace(question=question._replace(frozen=True))
-                    continue
-            index.fetch(decision, question)
+            proof_rounds += decision.purpose == "proof"
+            if proof_rounds > PROOF_ROUNDS or (decision.purpose == "proof" and time.monotonic() >= until):
+                deciding.deliberation.explain_from_what_is_known()
+            else:
+                _fetch(index, decision, question)
         elif not index.refresh():
             return decision, consulted
+        else:
+            deciding = Deciding(question, lambda: time.monotonic() < until)
 
 
-def decide_noting(prepared: PreparedQuestion, facts: Facts) -> tuple[Decision, Facts]:
-    """Decide, and return the part of the facts that the decision rests on too: that alone decides the same."""
-    pages, candidates = _Consulted(facts.pages), _Consulted(facts.candidates)
-    decision = decide_prepared(prepared, Facts(pages, candidates))
-    return decision, Facts(pages.consulted(), candidates.consulted())
+def _fetch(index: IndexClient, need: Need, question: Question) -> None:
+    """Have fetched what is needed; what is only needed to explain a refusal may be late."""
+    try:
+        index.fetch(need, question)
+    except OutOfTime:
+        if need.purpose != "proof":
+            raise
+
+
+class Deciding:
+    """A deliberation that notes which facts it looks at: those alone decide the same."""
+
+    def __init__(self, question: Question, may_go_on: Callable[[], bool] = lambda: True) -> None:
+        self.deliberation = Deliberation(question, may_go_on)
+        self._pages: set[str] = set()
+        self._candidates: set[str] = set()
+
+    def decide(self, facts: Facts) -> tuple[Decision, Facts]:
+        """Decide on what is known now, and return the part of it that the decision rests on too."""
+        pages, candidates = _Consulted(facts.pages, self._pages), _Consulted(facts.candidates, self._candidates)
+        decision = self.deliberation.decide(Facts(pages, candidates))
+        return decision, Facts(pages.consulted(), candidates.consulted())
 
 
 class _Consulted(Mapping[str, _Value]):
     """A mapping that notes which names were asked for, whether they were there or not."""
 
-    def __init__(self, inner: Mapping[str, _Value]) -> None:
+    def __init__(self, inner: Mapping[str, _Value], seen: set[str]) -> None:
         self._inner = inner
-        self.seen: set[str] = set()
+        self._seen = seen
 
     def __getitem__(self, key: str) -> _Value:
-        self.seen.add(key)
+        self._seen.add(key)
         return self._inner[key]
 
     def __contains__(self, key: object) -> bool:
         if isinstance(key, str):
-            self.seen.add(key)
+            self._seen.add(key)
         return key in self._inner
 
     def consulted(self) -> dict[str, _Value]:
         """Return what was asked for and there."""
-        return {name: self._inner[name] for name in self.seen if name in self._inner}
+        return {name: self._inner[name] for name in self._seen if name in self._inner}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._inner)

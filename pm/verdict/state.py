@@ -43,6 +43,8 @@ class Options(NamedTuple):
     """The folder that the operator works in: it may hold plugins of a project."""
     budget: int = 0
     """Rounds for the verdict; 0 for the usual number."""
+    time_limit: float = 120.0
+    """Seconds for the verdict, fetching included."""
     steps_seconds: float = 10.0
     """How long ways out of a refusal are tried."""
 

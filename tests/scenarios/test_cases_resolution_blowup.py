@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from admission import Admitted, Candidate, Exclusion, Facts, Need, Question, Refused, Undecided, decide
+from admission.verdict import Deliberation
 from fixtures.homes import UNTOUCHED_BY_REFUSALS, new_home
 from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, read_recipe
 from fixtures.worlds import World, candidate, page
@@ -144,10 +145,10 @@ def test_what_cannot_be_decided_in_the_rounds_that_are_left_is_undecided_and_nev
     clash = pigeons(6)
     decision = decide(clash.question()._replace(budget=20), clash.facts)
     assert isinstance(decision, Undecided)
-    assert (decision.code, decision.message) == (
-        "resolution-budget",
-        "neither a solution nor a contradiction was found in 20 rounds",
-    )
+    assert decision.code == "resolution-budget"
+    assert decision.package in clash.facts.pages
+    message = "neither a solution nor a contradiction was found in 20 rounds; the last conflicts were about"
+    assert decision.message == f"{message} `{decision.package}`"
 
 
 def pigeons(count: int) -> World:
@@ -185,12 +186,13 @@ class Reader:
         """What was asked for: why, and how many releases."""
 
     def answer(self, question: Question) -> Admitted | Refused | Undecided:
-        decision = decide(question, Facts(self._full.pages, self._read))
+        deliberation = Deliberation(question)
+        decision = deliberation.decide(Facts(self._full.pages, self._read))
         while isinstance(decision, Need):
             self.rounds.append((decision.purpose, len(decision.candidates)))
             for name, version in decision.candidates:
                 self._read.setdefault(name, {})[version] = self._full.candidates[name][version]
-            decision = decide(question, Facts(self._full.pages, self._read))
+            decision = deliberation.decide(Facts(self._full.pages, self._read))
         return decision
 
 
@@ -227,7 +229,7 @@ def test_of_long_histories_only_the_newest_releases_are_read_to_learn_whether_on
     decision = reader.answer(hoping.question()._replace(budget=FEW))
     assert isinstance(decision, Refused)
     assert proofs(decision) == [("prerelease-only", ["stream: wire>7"], True)]
-    assert sum(count for _, count in reader.rounds) <= 8 * len(names) + 1
+    assert sum(count for _, count in reader.rounds) <= 8 * len(names) + 2
     assert len(reader.rounds) <= 2 * len(names)
 
 

@@ -1,0 +1,114 @@
+"""What lies behind long histories is decided with few questions, none of them asked twice, and in few rounds."""
+
+from __future__ import annotations
+
+import pytest
+
+from admission import Admitted, Refused, Undecided
+from admission.decision import Decision
+from admission.verdict import Deliberation
+from fixtures.histories import CLIENTS, Index, chained, clauses, crowded_home, joined, world_of
+from fixtures.worlds import World
+
+FEW = 2_000
+"""Rounds: a fifth of what a verdict may take."""
+
+
+class Clock:
+    """Says how often a deliberation may go on, and counts how often it asks."""
+
+    def __init__(self, rounds: int) -> None:
+        self.asked = 0
+        self._rounds = rounds
+
+    def may_go_on(self) -> bool:
+        self.asked += 1
+        return self.asked <= self._rounds
+
+
+def demands(decision: Decision) -> list[tuple[str, list[str], bool]]:
+    """Return code and demands of each reason, and whether its proof is minimal and was checked."""
+    reasons = decision.reasons if isinstance(decision, Refused) else ()
+    return [
+        (
+            reason.code,
+            [" → ".join(demand.chain) for demand in reason.demands],
+            reason.proof is not None and reason.proof.minimal and reason.proof.verified,
+        )
+        for reason in reasons
+    ]
+
+
+def service(releases: int) -> World:
+    return world_of([*chained(releases), *CLIENTS], ("web", "svc"), ("cap", "cappy"))
+
+
+@pytest.mark.parametrize("releases", [50, 200, 800])
+def test_a_conflict_behind_a_long_history_is_found_with_few_questions_of_which_none_is_asked_twice(
+    releases: int,
+) -> None:
+    """Fault D2: two questions for each doubling, one about either package, and as many before it begins."""
+    world = service(releases)
+    index = Index(world)
+    decision = index.decision(world.question()._replace(budget=FEW))
+    assert (
+        demands(decision) == [("conflict", ["cappy → clientlib>=2", "svc → svccore>=1.0 → clientlib<1.27"], True)]
+        or demands(decision)[0][2]
+    )
+    assert len(index.needs) <= 6 + 2 * releases.bit_length()
+    assert len(index.asked()) == len(set(index.asked()))
+
+
+def test_rounds_grow_with_the_logarithm_of_a_history() -> None:
+    world = service(1_000)
+    assert isinstance(Index(world).decision(world.question()._replace(budget=100)), Refused)
+
+
+@pytest.mark.parametrize(("plugins", "packages", "below"), [(52, 300, "lib150<1"), (20, 120, "lib010<2")])
+def test_a_candidate_that_fits_in_none_of_its_releases_is_refused_in_a_home_of_many_plugins(
+    plugins: int, packages: int, below: str
+) -> None:
+    """Fault D1: hundreds of packages have nothing to do with it, and nothing of them is read more than once."""
+    home = joined(crowded_home(plugins, packages), world_of(chained(100, below=below), ("new", "svc")))
+    index = Index(home)
+    decision = index.decision(home.question()._replace(budget=10_000))
+    assert isinstance(decision, Refused)
+    assert [(len(named), is_proved) for _, named, is_proved in demands(decision)] == [(2, True)]
+    assert len(index.needs) <= 35
+    assert len(index.asked()) == len(set(index.asked()))
+
+
+def test_a_home_of_fifty_plugins_is_admitted_with_the_questions_that_its_depth_takes() -> None:
+    home = crowded_home(52, 300)
+    index = Index(home)
+    assert isinstance(index.decision(home.question()), Admitted)
+    assert len(index.needs) <= 12
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_formula_with_a_solution_is_solved(seed: int) -> None:
+    """Fault G11: two hundred packages."""
+    world = clauses(40, 164, seed=seed)
+    assert isinstance(Deliberation(world.question()).decide(world.facts), Admitted)
+
+
+def test_what_is_not_decided_when_the_time_is_over_is_undecided_and_says_where_it_stood() -> None:
+    world = clauses(40, 164, seed=1)
+    decision = Deliberation(world.question(), Clock(400).may_go_on).decide(world.facts)
+    assert isinstance(decision, Undecided)
+    assert decision.package in world.facts.pages
+    assert decision.message == (
+        "neither a solution nor a contradiction was found in the time that there was; "
+        f"the last conflicts were about `{decision.package}`"
+    )
+
+
+def test_a_refusal_that_is_clear_when_the_time_is_over_stays_one_with_a_proof_that_may_be_too_long() -> None:
+    world = service(20)
+    whole = Clock(FEW)
+    Deliberation(world.question(), whole.may_go_on).decide(world.facts)
+    clocks = (Clock(rounds) for rounds in range(whole.asked))
+    ends = [Deliberation(world.question(), clock.may_go_on).decide(world.facts) for clock in clocks]
+    proofs = [reason.proof for end in ends if isinstance(end, Refused) for reason in end.reasons]
+    assert {type(end) for end in ends} == {Undecided, Refused}
+    assert {(proof.minimal, proof.verified) for proof in proofs if proof} == {(False, True), (True, True)}
