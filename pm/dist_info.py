@@ -7,10 +7,15 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from pm.names import shown
+
 ENDING = ".dist-info"
 METADATA = "METADATA"
 RECORD = "RECORD"
 _SHA256 = "sha256="
+_LENGTH = len(_SHA256) + 43
+_ENDS_OF_LINES = re.compile("\r\n|[\r\n]")
+"""No other character ends a line of a RECORD: it may be part of a file's name."""
 _SEPARATORS = re.compile(r"[-_.]+")
 _FIELDS = 3
 """Path, digest, size."""
@@ -50,17 +55,54 @@ def _normalised(name: str) -> str:
 
 
 def record_lines(text: str) -> list[RecordLine]:
-    """Return the lines of a RECORD. Raise `ValueError` for a text that is none."""
+    """Return the lines of a RECORD that have the form of one. Raise `ValueError` for a text that is none."""
+    return [_line(*row) for row in _rows(text) if len(row) == _FIELDS]
+
+
+def strict_record_lines(text: str) -> list[RecordLine]:
+    """Return the lines of a RECORD; raise `ValueError` with the first one that no installer reads."""
+    lines = []
+    for row in _rows(text):
+        if len(row) != _FIELDS:
+            joined = ",".join(row)
+            raise ValueError(f"{shown(joined)} has {len(row)} fields instead of {_FIELDS}")
+        try:
+            lines.append(_line(*row))
+        except ValueError:
+            raise ValueError(f"{shown(row[2])} is no size") from None
+    return lines
+
+
+def _line(path: str, digest: str, size: str) -> RecordLine:
+    if size and not (size.isascii() and size.isdigit()):
+        raise ValueError(f"`{size}` is no size")
+    # of another length are those with padding or hexadecimal digits, as some builders write them
+    return RecordLine(path, digest if len(digest) == _LENGTH else _settled(digest), int(size) if size else None)
+
+
+def _settled(digest: str) -> str:
+    """Return a digest as most RECORDs have it."""
+    if not digest.startswith(_SHA256):
+        return digest
+    value = digest.removeprefix(_SHA256).rstrip("=")
+    if re.fullmatch("[0-9a-fA-F]{64}", value) is not None:
+        return sha256_text(bytes.fromhex(value))
+    return _SHA256 + value
+
+
+def _rows(text: str) -> list[list[str]]:
     # without quotes, as nearly every RECORD is, a comma always parts two fields; `csv` costs a dry run 3 ms to import
-    rows = [line.split(",") for line in text.splitlines()] if '"' not in text else _quoted(text)
-    return [RecordLine(row[0], row[1], int(row[2]) if row[2] else None) for row in rows if len(row) == _FIELDS]
+    if '"' in text:
+        return _quoted(text)
+    return [line.split(",") for line in _ENDS_OF_LINES.split(text) if line]
 
 
 def _quoted(text: str) -> list[list[str]]:
     import csv
+    import io
 
     try:
-        return list(csv.reader(text.splitlines()))
+        return [row for row in csv.reader(io.StringIO(text, newline="")) if row]
     except csv.Error as error:
         raise ValueError(str(error)) from error
 

@@ -43,6 +43,42 @@ SHOWN_LINES = Limit(
     unusable="what was said before",
 )
 
+RECORD_BYTES = Limit(
+    value=16 * 1024 * 1024,
+    unit="bytes",
+    of="the RECORD of a wheel",
+    reason="that of the largest wheels, with 20,000 files, has about 3 MB",
+    unusable="the wheel, `invalid-wheel`",
+)
+WHEEL_FILE_BYTES = Limit(
+    value=64 * 1024,
+    unit="bytes",
+    of="the `WHEEL` of a wheel",
+    reason="real ones have some hundred bytes",
+    unusable="the wheel, `invalid-wheel`",
+)
+ENTRY_POINTS_BYTES = Limit(
+    value=1024 * 1024,
+    unit="bytes",
+    of="the `entry_points.txt` of a wheel",
+    reason="the largest real ones have 50 KB",
+    unusable="the wheel, `invalid-wheel`",
+)
+PATH_FILE_BYTES = Limit(
+    value=256 * 1024,
+    unit="bytes",
+    of="a `.pth` of a wheel",
+    reason="real ones have one line",
+    unusable="nothing: what comes later is not looked at for the warning `runs-at-start`",
+)
+PROVED_BYTES = Limit(
+    value=1024 * 1024,
+    unit="bytes, unpacked",
+    of="a wheel whose files a dry run compares with the hashes of its RECORD",
+    reason="a verdict should not wait for that; of a larger wheel the installation compares them",
+    unusable="nothing: another hash is refused once the wheel was unpacked, `invalid-wheel`",
+)
+
 
 def table() -> list[Limit]:
     """Return all limits, in the order in which they are written above."""

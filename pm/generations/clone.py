@@ -20,7 +20,7 @@ from pm.generations.distributions import (
     digest_of,
     digest_of_file,
     installed,
-    read_lines,
+    lines_of,
     site_packages,
     write_lines,
 )
@@ -74,7 +74,7 @@ def _intact(environment: Path, pins: Mapping[str, str], pin: Pin) -> Given | Non
     distribution = next((one for one in installed(site) if one.name == pin.name), None)
     if distribution is None:
         return None
-    lines = tuple(read_lines(distribution.record))
+    lines = tuple(lines_of(distribution))
     whole = lines and all(_is_whole(environment, site / line.path, line, distribution) for line in lines)
     return Given(environment, distribution, lines) if whole else None
 

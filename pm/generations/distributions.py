@@ -110,6 +110,23 @@ def lists_itself(distribution: InstalledDistribution, lines: Iterable[RecordLine
     return f"{distribution.info.name}/{METADATA}" in {line.path for line in lines}
 
 
+def lines_of(distribution: InstalledDistribution) -> list[RecordLine]:
+    """Return what the RECORD of a distribution says of the files that are there; empty if it cannot be read.
+
+    uv leaves lines of scripts that it wrote anew for an entry point, and beside the lines of what it wrote itself those
+    that the wheel had: of a file with two lines, and of the RECORD itself, only the name is known.
+    """
+    data = distribution.info.name.removesuffix(ENDING) + ".data/"
+    lines = [line for line in read_lines(distribution.record) if not line.path.startswith(data)]
+    own = f"{distribution.info.name}/{RECORD}"
+    said: dict[str, RecordLine] = {}
+    for line in lines:
+        path = line.path
+        known = path not in said or said[path] == line
+        said[path] = line if known and path != own else RecordLine(path, "", None)
+    return list(said.values())
+
+
 def write_lines(record: Path, lines: Iterable[RecordLine]) -> None:
     """Write a RECORD in place of what may lie there. Raise `PmError` (`no-space`, `not-writable`)."""
     write_bytes(record, record_text(lines).encode())

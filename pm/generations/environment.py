@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, NoReturn
@@ -20,14 +21,15 @@ from pm.generations.distributions import (
     digest_of_file,
     installed,
     lists_itself,
+    lines_of,
     own_files,
     own_record,
-    read_lines,
     site_packages,
     write_lines,
 )
-from pm.generations.file_faults import Fault, collisions, reserved, shadowing
+from pm.generations.file_faults import Fault, collisions, flaw, odd, shadowing
 from pm.host.interpreter import Interpreter
+from pm.index.own_paths import bytes_to_read, is_own, oddities, reserved, to_be_read
 from pm.index.package_sources import Sources
 from pm.inside import FILE, module_source
 from pm.names import HOST_NAME, shown
@@ -126,7 +128,7 @@ def check_environment(
     """
     site = site_packages(folder)
     distributions = list(installed(site))
-    records = {one.name: read_lines(one.record) for one in distributions}
+    records = {one.name: lines_of(one) for one in distributions}
     core = lock.core.partition("==")[0]
     files = {name: {_plain(line.path): line.digest for line in lines} for name, lines in records.items()}
     drift = (
@@ -137,9 +139,10 @@ def check_environment(
         *_compare_needs(distributions, lock, interpreter),
     )
     clashes = (
+        *_reserved(files),
         *collisions(files, core),
         *shadowing(files, interpreter.standard_modules, core),
-        *reserved(files),
+        *odd({name: oddities(written, partial(_head, site)) for name, written in files.items()}),
     )
     return EnvironmentCheck(drift, clashes)
 
@@ -148,6 +151,24 @@ def _plain(path: str) -> str:
     """Return a path without detours: nearly every one has none, and to find that out by `normpath` takes long."""
     odd = path.startswith(".") or path.endswith("/") or "//" in path or "/." in path
     return os.path.normpath(path) if odd else path
+
+
+def _reserved(files: Mapping[str, Iterable[str]]) -> Iterator[Fault]:
+    for name, written in files.items():
+        path = min(filter(is_own, written), default="")
+        if path:
+            yield flaw(name, reserved(path))
+
+
+def _head(site: Path, path: str) -> bytes:
+    """Return the first bytes of an installed file; nothing of one that is gone, which is said anyway."""
+    if not to_be_read(path):
+        return b""
+    try:
+        with (site / path).open("rb") as file:
+            return file.read(bytes_to_read(path))
+    except OSError:
+        return b""
 
 
 def _compare_names(distributions: Iterable[InstalledDistribution], lock: Lock) -> Iterator[Fault]:

@@ -9,7 +9,7 @@ from lockfiles import Lock
 from lockfiles.graph import chains
 from pm.generations.file_faults import Fault
 
-FILE_CODES = frozenset({"file-collision", "module-shadowing"})
+FILE_CODES = frozenset({"file-collision", "invalid-wheel", "module-shadowing"})
 """Codes of a refusal because of what is in the files, whose requirements hold together."""
 
 

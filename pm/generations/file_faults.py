@@ -4,7 +4,7 @@ Before a build they are found from what the wheels say they contain, after it fr
 and in the same words: a dry run and an install come to one verdict.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from lockfiles import Lock, Pin
 from pm.dist_info import ENDING
 from pm.errors import PmError
-from pm.index.contents import WheelContents, contents_of, counts, top_of
+from pm.index.contents import Oddity, WheelContents, contents_of, counts, top_of
 from pm.index.folders import wheel_in_state
-from pm.inside import FILE, MODULE
+from pm.names import shown
 
 if TYPE_CHECKING:
     from pm.host.interpreter import Interpreter
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from pm.places import Places
 
 _FOLDER = "folder"
+_SHOWN = 5
 
 
 class Fault(NamedTuple):
     """One way in which an environment is not what its lock says."""
 
     code: str
-    """`drift`, `file-collision`, `module-shadowing`; before a build `build-failed` for a flawed wheel."""
+    """`drift`, `file-collision`, `module-shadowing`, `invalid-wheel`; of harmless ones also `runs-at-start` and
+    `invalid-script`."""
     message: str
     package: str = ""
     others: tuple[str, ...] = ()
@@ -41,9 +43,7 @@ class Foreseen(NamedTuple):
     """What can be told of an environment before it is built."""
 
     clashes: tuple[Fault, ...] = ()
-    """Files that cannot lie in one environment, or not without harm."""
-    flawed: tuple[Fault, ...] = ()
-    """Wheels that cannot be installed: something is wrong with the index, and with no set of requirements."""
+    """Wheels that cannot be installed right, files that cannot lie in one environment, or not without harm."""
     unknown: tuple[str, ...] = ()
     """Pins whose contents are not known, sorted: only the check after the build will judge them."""
 
@@ -57,7 +57,7 @@ def faults_of(lock: Lock, index: "IndexClient", *, interpreter: "Interpreter", p
     contents = index.contents(lock.pins, partial(_kept, places))
     unknown = tuple(sorted(pin.name for pin in lock.pins if pin.name not in contents))
     clashes = clashes_among(contents, lock, interpreter.standard_modules)
-    return Foreseen(clashes, tuple(_flaws(contents)), unknown)
+    return Foreseen(clashes, unknown)
 
 
 def telling_files(
@@ -71,11 +71,14 @@ def telling_files(
     clashes = clashes_among(contents, lock, interpreter.standard_modules)
     names = {name for fault in clashes if not fault.harmless for name in (fault.package, *fault.others)}
     taking_part = {name: held for name, held in contents.items() if name in names}
+    flaws = {name: held.flaw for name, held in taking_part.items()}
     files = {name: {path: held.files[path] for path in held.tops} for name, held in taking_part.items()}
     for name, differing in _differing(_overlapping(taking_part)).items():
         files[name] |= differing
     modules = top_level_names(path for held in taking_part.values() for path in held.tops)
-    return {name: contents_of(files[name]) for name in sorted(files)}, interpreter.standard_modules & modules
+    return {
+        name: contents_of(files[name], flaws[name]) for name in sorted(files)
+    }, interpreter.standard_modules & modules
 
 
 def _differing(contents: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
@@ -91,13 +94,14 @@ def _differing(contents: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str,
 
 
 def clashes_among(contents: Mapping[str, WheelContents], lock: Lock, standard: frozenset[str]) -> tuple[Fault, ...]:
-    """Return the files of distributions with these contents that cannot lie in one environment."""
+    """Return what is wrong with distributions that have these contents, and with all of them in one environment."""
     core = lock.core.partition("==")[0]
     tops = {name: held.tops for name, held in contents.items()}
     return (
+        *_flaws(contents),
         *collisions(_overlapping(contents), core),
         *shadowing(tops, standard, core),
-        *reserved(tops),
+        *odd({name: held.oddities for name, held in contents.items()}),
     )
 
 
@@ -115,7 +119,30 @@ def _kept(places: "Places", pin: Pin) -> Iterator[Path]:
 def _flaws(contents: Mapping[str, WheelContents]) -> Iterator[Fault]:
     for name, held in sorted(contents.items()):
         if held.flaw:
-            yield Fault("build-failed", f"the wheel of `{name}` cannot be installed: {held.flaw}", name)
+            yield flaw(name, held.flaw)
+
+
+def flaw(name: str, why: str) -> Fault:
+    """Return the fault of a wheel that cannot be installed, or not right."""
+    return Fault("invalid-wheel", f"the wheel of `{name}` cannot be installed: {why}", name)
+
+
+def odd(oddities: Mapping[str, Iterable[Oddity]]) -> Iterator[Fault]:
+    """Name distributions whose files run or start otherwise than an operator may expect."""
+    for name, found in sorted(oddities.items()):
+        for oddity in found:
+            yield Fault(oddity.code, f"`{name}` {_ODD[oddity.code]}: {_listed(oddity.paths)}", name, harmless=True)
+
+
+_ODD = {
+    "runs-at-start": "runs code at every start of Python",
+    "invalid-script": "has a script that no system starts, because its first line ends with a carriage return",
+}
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return ", ".join(map(shown, paths[:_SHOWN])) + more
 
 
 def _overlapping(contents: Mapping[str, WheelContents]) -> dict[str, dict[str, str]]:
@@ -192,18 +219,6 @@ def shadowing(paths: Mapping[str, Iterable[str]], standard: frozenset[str], core
             elif f"{module}.py" in core_modules and (kind := _stronger_kind(module, own)):
                 text = f"`{name}` brings a {kind} `{module}` that hides the core's module of that name"
                 yield Fault("module-shadowing", text, name, (core,))
-
-
-def reserved(paths: Mapping[str, Iterable[str]]) -> Iterator[Fault]:
-    """Name distributions that bring the module which the manager puts into every generation, or hide it."""
-    for name, written in sorted(paths.items()):
-        own = set(written)
-        if FILE in own:
-            text = f"`{name}` writes `{FILE}`, which the manager puts into every generation"
-            yield Fault("file-collision", text, name)
-        if kind := _stronger_kind(MODULE, own):
-            text = f"`{name}` brings a {kind} `{MODULE}` that hides the manager's module of that name"
-            yield Fault("module-shadowing", text, name)
 
 
 def _stronger_kind(module: str, paths: set[str]) -> str:

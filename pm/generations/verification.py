@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from lockfiles import Lock
-from pm.generations.distributions import digest_of_file, installed, own_files, read_lines, site_packages
+from pm.generations.distributions import digest_of_file, installed, lines_of, own_files, site_packages
 from pm.generations.drift import Drift
 from pm.generations.environment import check_environment
 from pm.generations.file_faults import Fault
@@ -63,7 +63,7 @@ def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:
 def _changed(site: Path, hashes: Hashes) -> Iterator[Fault]:
     """Yield the files whose content is not what their distribution's RECORD says."""
     for distribution in installed(site):
-        for line in read_lines(distribution.record):
+        for line in lines_of(distribution):
             path = site / line.path
             # one with another size is a fault already
             same_size = path.is_file() and line.size in (None, path.stat().st_size)
@@ -91,8 +91,7 @@ def _changed_own(folder: Path) -> Iterator[Fault]:
 
 def _foreign(folder: Path, site: Path) -> Iterator[Fault]:
     """Yield the files that neither a distribution nor the manager brought; bytecode counts as well."""
-    records = (distribution.record for distribution in installed(site))
-    ours = {os.path.normpath(site / line.path) for record in records for line in read_lines(record)}
+    ours = {os.path.normpath(site / line.path) for one in installed(site) for line in lines_of(one)}
     ours |= {os.path.normpath(folder / line.path) for line in own_files(folder)}
     for directory, folders, files in os.walk(site):
         folders.sort()

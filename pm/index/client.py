@@ -193,7 +193,7 @@ class IndexClient:
     def _learn_contents(
         self, pins: list[Pin], elsewhere: Callable[[Pin], Iterable[Path]]
     ) -> Iterator[tuple[str, WheelContents]]:
-        from pm.index.contents import read_local
+        from pm.index.wheel_reading import read_local
 
         if any(pin.artifact.path for pin in pins):
             self._load_listings()

@@ -19,17 +19,19 @@ from urllib.parse import urlsplit
 
 from admission import canonical_name
 from pm.errors import PmError
-from pm.index.contents import LOCAL_HEADER, WheelContents, read_contents
+from pm.index.contents import WheelContents
 from pm.index.folders import sha256_of
 from pm.index.metadata import read_core_metadata
 from pm.index.reduction import ListedFile
 from pm.index.transport import Again, HttpAnswer, Transport
+from pm.index.wheel_check import LOCAL_HEADER, WHOLE_BYTES
+from pm.index.wheel_reading import read_contents
 from pm.index.wheels import NoMetadata, metadata_member, metadata_of_wheel
 from pm.system.files import written_whole
 
 _OK = 200
 _PARTIAL = 206
-_TAIL = 64 * 1024
+_TAIL = WHOLE_BYTES
 _LONGEST_METADATA = 16 * 1024 * 1024
 # Answers that only say that this way does not work here; another one is tried.
 _NOT_THIS_WAY = frozenset({401, 403, 404, 405, 410, 416, 501})

@@ -234,6 +234,13 @@ _CODES = (
         "one of the two no longer contains the file",
     ),
     Code(
+        "invalid-wheel", "refused",
+        "the wheel of a package cannot be installed, or would be installed wrong: its RECORD, its paths or its scripts",
+        "the file of {package} is broken",
+        "require another version of the package, and report the message to its authors",
+        "another file of the package is published, or another version is required",
+    ),
+    Code(
         "module-shadowing", "refused",
         "a top-level module of a package would hide one of the standard library or of the core",
         "a package would hide a part of Python or of Hermes",

@@ -264,6 +264,12 @@ READING = {
             "file-collision", "`cv2/__init__.py` is written by `opencv-python` 4.12 and `opencv-contrib-python` 4.12"
         ),
         Reason(
+            "invalid-wheel",
+            "the wheel of `vllm` cannot be installed: its RECORD cannot be read: `vllm/E=128,N=704.json,sha256=x,12`"
+            " has 4 fields instead of 3",
+            "vllm",
+        ),
+        Reason(
             "module-shadowing", "`types.py` of `acme-types` 1.0 would hide the module `types` of Python", "acme-types"
         ),
         Reason(

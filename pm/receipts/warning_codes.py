@@ -241,6 +241,16 @@ _WARNINGS = (
         "put the files into a folder, and name that",
     ),
     WarningCode(
+        "runs-at-start",
+        "a package has files whose code every start of Python runs, in each process of the environment",
+        "look at the named files, if you do not expect that of the package",
+    ),
+    WarningCode(
+        "invalid-script",
+        "a package has a script that no system starts, because its first line ends with a carriage return",
+        "start it with `hermes run -- python PATH`, and report it to the package's authors",
+    ),
+    WarningCode(
         "contents-unknown",
         "which files some packages contain is not known offline, so collisions between them were not checked",
         "nothing; the build finds out, or run it once without `--offline`",

@@ -59,7 +59,12 @@ def evidence_of(question: Question, consulted: Facts, telling: TellingFiles | No
     }
     if telling is not None:
         files = {name: dict(held.files) for name, held in telling.contents.items()}
-        value["files"] = {"distributions": files, "standard_modules": sorted(telling.standard_modules)}
+        flaws = {name: held.flaw for name, held in telling.contents.items() if held.flaw}
+        value["files"] = {
+            "distributions": files,
+            "standard_modules": sorted(telling.standard_modules),
+            **({"flaws": flaws} if flaws else {}),
+        }
     return json.dumps(value, separators=(",", ":"), sort_keys=True)
 
 
@@ -103,7 +108,8 @@ def _with_files(decision: Decision, question: Question, row: Mapping[str, Any] |
     """Return the verdict on the files, where they are known and requirements alone do not refuse it."""
     if row is None or not isinstance(decision, Admitted):
         return decision
-    contents = {name: contents_of(files) for name, files in row["distributions"].items()}
+    flaws = row.get("flaws", {})
+    contents = {name: contents_of(files, flaws.get(name, "")) for name, files in row["distributions"].items()}
     clashes = clashes_among(contents, decision.lock, frozenset(row["standard_modules"]))
     return refusal_of(clashes, decision.lock, root_requirements(question.constraints)) or decision
 

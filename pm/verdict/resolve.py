@@ -156,8 +156,6 @@ class Resolver:
         """Refuse a set whose requirements hold together and whose files do not: one overwrites or hides another."""
         state, lock = self.state, admitted.lock
         foreseen = faults_of(lock, self.index, interpreter=state.interpreter, places=state.places)
-        if foreseen.flawed:
-            raise PmError("build-failed", foreseen.flawed[0].message)
         notes = [warning_of(fault) for fault in foreseen.clashes if fault.harmless]
         if foreseen.unknown:
             message = f"which files {_listed(foreseen.unknown)} would write is not known offline; the build finds out"

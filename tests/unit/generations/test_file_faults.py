@@ -16,15 +16,15 @@ from fixtures.wheels import Distribution, build_wheels
 from lockfiles import Artifact
 from pm.generations.file_faults import Fault, collisions, shadowing
 from pm.index.contents import (
+    Oddity,
     WheelContents,
     contents_of,
     load_contents,
-    read_contents,
-    read_local,
     save_contents,
     side_by_side,
 )
 from pm.index.folders import sha256_of
+from pm.index.wheel_reading import read_contents, read_local
 
 SHA256 = "ab" * 32
 
@@ -40,10 +40,11 @@ def read_distribution(folder: Path, distribution: Distribution) -> WheelContents
 
 
 def archive_of(*entries: tuple[str, str]) -> io.BytesIO:
-    """Zip entries as they come, also such as no builder would write."""
+    """Zip entries as they come, also such as no builder would write; the RECORD names none of them."""
+    needed = {"METADATA": "Name: demo\n", "WHEEL": "Wheel-Version: 1.0\n", "RECORD": ""}
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        for name, text in (*entries, ("demo-1.0.dist-info/METADATA", "Name: demo\n")):
+        for name, text in (*entries, *((f"demo-1.0.dist-info/{name}", text) for name, text in needed.items())):
             archive.writestr(zipfile.ZipInfo(name), text)
     return file
 
@@ -107,18 +108,15 @@ def test_scripts_of_entry_points_are_known_by_what_they_call(tmp_path: Path) -> 
     }
 
 
-def test_entry_points_that_cannot_be_read_are_left_to_the_installer(tmp_path: Path) -> None:
-    files = {"demo.py": "", "demo-1.0.dist-info/entry_points.txt": "[console_scripts]\nneither name nor value\n"}
-    contents = read_distribution(tmp_path, Distribution("demo", "1.0", files=files))
+def test_paths_are_those_at_which_an_installer_unpacks() -> None:
+    contents = read_contents(archive_of(*((name, "") for name in ("./a.py", "x//b.py", "x/"))))
     assert contents is not None
-    assert (contents.files, contents.flaw) == ({"demo.py": identity("")}, "")
+    assert (sorted(contents.files), contents.flaw) == (["a.py", "x/b.py"], "")
 
 
-def test_paths_are_those_at_which_an_installer_unpacks_and_it_passes_over_those_outside() -> None:
-    odd = ("./a.py", "x//b.py", "x/../c.py", "../out.py", "/tmp/out.py", "x/../../out.py", "x/")
-    contents = read_contents(archive_of(*((name, "") for name in odd)))
-    assert contents is not None
-    assert (sorted(contents.files), contents.flaw) == (["a.py", "c.py", "x/b.py"], "")
+@pytest.mark.parametrize("name", ["x/../c.py", "../out.py", "/tmp/out.py", "x/../../out.py"])
+def test_a_path_that_leads_back_or_out_is_a_flaw(name: str) -> None:
+    assert read_contents(archive_of((name, ""))) == contents_of({}, f"`{name}` in it would not lie where it says")
 
 
 def test_bytecode_cannot_collide(tmp_path: Path) -> None:
@@ -131,7 +129,7 @@ def test_bytecode_cannot_collide(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")
 def test_one_file_that_is_there_twice_is_one_file() -> None:
     contents = read_contents(archive_of(("a.py", "same"), ("a.py", "same")))
-    assert contents == contents_of({"a.py": identity("same")})
+    assert contents == contents_of({"a.py": identity("same")}, proved=True)
 
 
 # -- flaws
@@ -188,7 +186,8 @@ def test_damage_is_a_flaw_or_other_contents_and_never_an_error(position: int, da
 
 
 def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
-    contents = contents_of({"ä.py": "1-1", "a/__init__.py": "2-2"}, "a flaw")
+    odd = [Oddity("runs-at-start", ("a.pth", "sitecustomize.py"))]
+    contents = contents_of({"ä.py": "1-1", "a/__init__.py": "2-2"}, "a flaw", odd, proved=True)
     save_contents(tmp_path, SHA256, contents)
     assert load_contents(tmp_path, SHA256) == contents
     assert load_contents(tmp_path, "cd" * 32) is None
@@ -211,7 +210,7 @@ def test_a_local_file_counts_only_with_the_right_name_and_digest(tmp_path: Path)
     (other,) = build_wheels(tmp_path / "wrong", Distribution("demo", "1.0", files={"demo.py": "another\n"}))
     artifact = Artifact(wheel.name, sha256_of(wheel))
     found = read_local([tmp_path / "gone" / wheel.name, other, wheel], artifact)
-    assert found == contents_of({"demo.py": identity('__version__ = "1.0"\n')})
+    assert found == contents_of({"demo.py": identity('__version__ = "1.0"\n')}, proved=True)
     assert read_local([other], artifact) is None
 
 
