@@ -26,7 +26,7 @@ from pm.generations.environment import (
     seal,
 )
 from pm.generations.fault_reasons import refusal_of, warning_of
-from pm.generations.file_faults import Fault
+from pm.generations.file_faults import Fault, flaws_of
 from pm.generations.leases import make_leasable
 from pm.generations.pointer import Pointer, read_pointer
 from pm.generations.records import Member, Record, next_number, pointer_bytes, record_bytes, recorded
@@ -163,8 +163,14 @@ class _Construction:
         if isinstance(made, PmError) and self._drop_damaged() and self._ingredients.sources is not None:
             made = self._with_uv()
         if isinstance(made, PmError):
-            return self._of_other_generations(made)
+            flaws = self._flaws()
+            return EnvironmentCheck(clashes=flaws) if flaws else self._of_other_generations(made)
         return made._replace(compared=time.time())
+
+    def _flaws(self) -> tuple[Fault, ...]:
+        """Return which wheel is the reason that the lock cannot be installed, read whole from where it comes from."""
+        client = self._ingredients.client
+        return flaws_of(self._lock, client, self._places) if client is not None else ()
 
     def _take_in(self) -> None:
         keep_core(self._ingredients.hosted, self._places)

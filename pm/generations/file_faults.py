@@ -60,6 +60,15 @@ def faults_of(lock: Lock, index: "IndexClient", *, interpreter: "Interpreter", p
     return Foreseen(clashes, unknown)
 
 
+def flaws_of(lock: Lock, index: "IndexClient", places: "Places") -> tuple[Fault, ...]:
+    """Return why a lock could not be installed, as far as that is the fault of the first such wheel: all of it is read.
+
+    Raise `PmError` (`hash-mismatch` …) where a wheel is not what the lock names.
+    """
+    examined = index.examined(lock.pins, partial(_kept, places))
+    return next(((flaw(name, held.flaw),) for name, held in examined if held.flaw), ())
+
+
 def telling_files(
     lock: Lock, index: "IndexClient", *, interpreter: "Interpreter", places: "Places"
 ) -> tuple[dict[str, WheelContents], frozenset[str]]:

@@ -1,7 +1,7 @@
 """Compare a generation with what was recorded, byte by byte: every file of its RECORDs, and what no RECORD names."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 from lockfiles import Lock
@@ -28,7 +28,7 @@ def differences(folder: Path, lock: Lock, interpreter: Interpreter, hashes: Hash
     """
     site = site_packages(folder)
     cheap = check_environment(folder, lock, interpreter).drift
-    thorough = (*_changed(site, {} if hashes is None else hashes), *_changed_own(folder), *_foreign(folder, site))
+    thorough = (*changed_files(site, {} if hashes is None else hashes), *_changed_own(folder), *_foreign(folder, site))
     return [*cheap, *sorted(thorough)]
 
 
@@ -60,9 +60,11 @@ def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:
                 yield Fault("drift", message, member.key)
 
 
-def _changed(site: Path, hashes: Hashes) -> Iterator[Fault]:
-    """Yield the files whose content is not what their distribution's RECORD says."""
+def changed_files(site: Path, hashes: Hashes, names: Container[str] | None = None) -> Iterator[Fault]:
+    """Yield the files whose content is not what their distribution's RECORD says; of some distributions or of all."""
     for distribution in installed(site):
+        if names is not None and distribution.name not in names:
+            continue
         for line in lines_of(distribution):
             path = site / line.path
             # one with another size is a fault already

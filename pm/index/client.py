@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pm.index.fetching import Progress
     from pm.index.listings import Listing
     from pm.index.reading import Reader
+    from pm.index.reduction import ListedFile
     from pm.index.transport import Transport
 
 FRESH = 600
@@ -199,9 +200,7 @@ class IndexClient:
             self._load_listings()
         remote = []
         for pin in pins:
-            kept = self._cache / "wheels" / pin.artifact.sha256 / pin.artifact.filename
-            places = itertools.chain(elsewhere(pin), self._places(pin)) if pin.artifact.path else (kept,)
-            contents = read_local(places, pin.artifact)
+            contents = read_local(self._local(pin, elsewhere), pin.artifact)
             if contents is not None:
                 yield pin.name, self._keep_contents(pin, contents)
             elif pin.artifact.url:
@@ -215,17 +214,13 @@ class IndexClient:
         from functools import partial
 
         from pm.index.contents import side_by_side
-        from pm.index.reduction import ListedFile
 
         reader = self._ready_reader()
         if self._transport is None:
             return
         cancelled = self._transport.cancelled = threading.Event()
-        files = [
-            ListedFile(pin.artifact.filename, pin.artifact.url, pin.artifact.sha256, pin.artifact.size) for pin in pins
-        ]
         try:
-            tasks = [partial(reader.contents, file) for file in files]
+            tasks = [partial(reader.contents, _listed_file(pin)) for pin in pins]
             for position, contents in side_by_side(tasks, self._index_options.limits.workers, self._until):
                 if contents is not None:
                     yield pins[position].name, self._keep_contents(pins[position], contents)
@@ -233,6 +228,40 @@ class IndexClient:
             raise OutOfTime("", "the contents of all wheels") from late
         finally:
             cancelled.set()
+
+    def examined(
+        self, pins: Iterable[Pin], elsewhere: Callable[[Pin], Iterable[Path]]
+    ) -> Iterator[tuple[str, WheelContents]]:
+        """Look at each byte of wheels that were not looked at so, one after the other, and yield what was learnt.
+
+        Raise `PmError` (`hash-mismatch` …) as `contents` does.
+        """
+        from pm.index.wheel_reading import read_local
+
+        for pin in pins:
+            known = load_contents(self._cache, pin.artifact.sha256)
+            if (known is not None and known.proved) or not pin.artifact.is_wheel:
+                continue
+            contents = read_local(self._local(pin, elsewhere), pin.artifact, thorough=True)
+            if contents is None and pin.artifact.url and not self._index_options.offline:
+                contents = self._ask_whole(pin)
+            if contents is not None:
+                yield pin.name, self._keep_contents(pin, contents)
+
+    def _ask_whole(self, pin: Pin) -> WheelContents | None:
+        import threading
+
+        reader = self._ready_reader()
+        if self._transport is None:
+            return None
+        self._transport.cancelled = threading.Event()
+        return reader.whole_contents(_listed_file(pin))
+
+    def _local(self, pin: Pin, elsewhere: Callable[[Pin], Iterable[Path]]) -> Iterable[Path]:
+        """Return the files of this machine that may be the wheel that a pin means."""
+        if pin.artifact.path:
+            return itertools.chain(elsewhere(pin), self._places(pin))
+        return (self._cache / "wheels" / pin.artifact.sha256 / pin.artifact.filename,)
 
     def _keep_contents(self, pin: Pin, contents: WheelContents) -> WheelContents:
         from pm.index.contents import save_contents
@@ -366,6 +395,13 @@ class IndexClient:
         """Return how old a page is in seconds; `None` if no index was asked for it."""
         entry = self._known.entry(name)
         return time.time() - entry.at if entry and entry.at else None
+
+
+def _listed_file(pin: Pin) -> "ListedFile":
+    from pm.index.reduction import ListedFile
+
+    artifact = pin.artifact
+    return ListedFile(artifact.filename, artifact.url, artifact.sha256, artifact.size)
 
 
 def _key(target: Target, sources: Sources) -> str:

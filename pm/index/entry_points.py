@@ -21,7 +21,7 @@ def scripts_of(text: str) -> dict[str, str]:
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # the documented way to keep upper case
     try:
-        parser.read_string(text)
+        parser.read_string(re.sub("\r\n?", "\n", text))
     except configparser.Error as error:
         raise ValueError(f"its `entry_points.txt` cannot be read: {shown(error.message)}") from error
     return dict(_scripts(parser))
@@ -33,6 +33,6 @@ def _scripts(parser: configparser.ConfigParser) -> Iterator[tuple[str, str]]:
             called = _OBJECT.fullmatch(value)
             if called is None:
                 raise ValueError(f"its script {shown(name)} calls {shown(value)}, which is no object of a module")
-            if "/" in name or name in {".", ".."}:
+            if "/" in name or "\0" in name or name in {".", ".."}:
                 raise ValueError(f"its script {shown(name)} would not lie among the scripts")
             yield name, "".join(called["object"].split())

@@ -28,7 +28,7 @@ _OWN = re.compile(
 )
 """What uv and the manager put there. A file system may not tell cases apart."""
 _CUSTOMISING = ("sitecustomize", "usercustomize")
-_AT_START = re.compile(r"\w+(?:\.[^/]*\.(?:so|pyd)|\.(?:py|so|pyd|pyc)|/__init__\.[^/]*)")
+_AT_START = re.compile(r"(?:site|user)customize(?:\.[^/]*\.(?:so|pyd)|\.(?:py|so|pyd|pyc)|/__init__\.[^/]*)")
 _CARRIAGE_RETURN = re.compile(rb"#![^\n]*\r\n")
 _HEAD_BYTES = 4096
 """Bytes of a script: its first line, and that of a binary program."""

@@ -173,6 +173,10 @@ class Reader:
         """Return what a wheel of an index puts where; `None` if that cannot be told."""
         return self._remote.contents(file)
 
+    def whole_contents(self, file: ListedFile) -> WheelContents | None:
+        """Return what a wheel of an index puts where, by all of its bytes."""
+        return self._remote.whole_contents(file)
+
     def _built(self, file: ListedFile, name: str) -> Path:
         if self._workshop is None:
             raise PmError("build-failed", f"`{name}` must be built, and no interpreter of the target is known")

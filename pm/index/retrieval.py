@@ -88,8 +88,12 @@ class Retrieval:
                 if found is None or not found.flaw:
                     return found
         # also for a flaw: it speaks against all who need the wheel, so it must be one of the file with the right digest
+        return self.whole_contents(file, thorough=False)
+
+    def whole_contents(self, file: ListedFile, *, thorough: bool = True) -> WheelContents | None:
+        """Return what a wheel puts where, by all of its bytes; raise `PmError` as `contents` does."""
         with self._fetched(file) as (whole, _):
-            return read_contents(whole)
+            return read_contents(whole, thorough=thorough)
 
     def _announced(self, file: ListedFile) -> bytes | None:
         def read(answer: HttpAnswer) -> bytes | None:

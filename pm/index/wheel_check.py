@@ -11,6 +11,7 @@ import hashlib
 import io
 import posixpath
 import re
+import struct
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -29,13 +30,17 @@ _APART = 32 * 1024
 """Bytes between two members that are asked for together all the same."""
 _CHUNK = 1 << 20
 _ENCRYPTED = 0x1
-_SIGNATURE = b"PK\x03\x04"
+_DESCRIBED = 0x8
+_UTF_8 = 0x800
+_LARGE = 0xFFFFFFFF
+"""A size that is too large for its field and stands elsewhere."""
+_LOCAL = struct.Struct("<4x2xHH4xLLLHH")
 _END = b"PK\x05\x06"
 _LONGEST_END = 22 + 0xFFFF
 _READ_HERE = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _ZSTANDARD = 93
 """A method that uv knows and not every Python."""
-_VERSION = re.compile(r"^Wheel-Version:\s*(?P<major>[0-9]+)\.[0-9]+\s*$", re.MULTILINE | re.IGNORECASE)
+_VERSION = re.compile(r"^Wheel-Version:[ \t]*(?P<major>[0-9]+)\.", re.MULTILINE)
 
 Members = Mapping[str, zipfile.ZipInfo]
 """The path at which a member is unpacked → the member."""
@@ -44,6 +49,18 @@ Want = Callable[[int, int], None]
 
 class Flawed(Exception):
     """A wheel that cannot be installed, or would be installed wrong."""
+
+
+class _LocalHeader(NamedTuple):
+    """What stands before the bytes of a member."""
+
+    flags: int
+    method: int
+    checksum: int
+    compressed: int
+    size: int
+    name_length: int
+    extra_length: int
 
 
 class Installed(NamedTuple):
@@ -64,6 +81,9 @@ class Wheel:
         self._archive = archive
         self._file = file
         self._want = want
+        self.archived = archive.infolist()
+        self.directory = archive.start_dir
+        """Where the directory begins."""
         self.members = dict(_members(archive))
         self.stem = _stem(self.members)
         self.size = file.seek(0, io.SEEK_END)
@@ -310,10 +330,39 @@ def _own_record(wheel: Wheel) -> str:
 
 
 def _check_structure(wheel: Wheel) -> None:
-    """Raise for bytes before the first member or after the directory: uv takes them for another archive."""
-    first = wheel.bytes_at(0, len(_SIGNATURE))
+    """Raise for an archive whose members do not follow each other as its directory says.
+
+    uv reads it from the beginning, and takes other bytes for a second archive.
+    """
+    ends = frozenset({0})
+    for member in sorted(wheel.archived, key=lambda member: member.header_offset):
+        if member.header_offset not in ends:
+            raise Flawed(_NOT_ONE)
+        ends = _ends_of(member, wheel)
     tail = wheel.bytes_at(max(0, wheel.size - _LONGEST_END), _LONGEST_END)
     end = tail.rfind(_END)
     comment = int.from_bytes(tail[end + 20 : end + 22], "little")
-    if first != _SIGNATURE or end < 0 or len(tail) - end != 22 + comment:
-        raise Flawed("it holds more than one archive")
+    if wheel.directory not in ends or len(tail) - end != _LONGEST_END - 0xFFFF + comment:
+        raise Flawed(_NOT_ONE)
+
+
+_NOT_ONE = "it is not one archive from its first to its last byte"
+
+
+def _ends_of(member: zipfile.ZipInfo, wheel: Wheel) -> frozenset[int]:
+    """Return where a member may end: it may be followed by a description of four forms."""
+    place = member.header_offset
+    header = _LocalHeader(*_LOCAL.unpack(wheel.bytes_at(place, _LOCAL.size).ljust(_LOCAL.size, b"\0")))
+    name = wheel.bytes_at(place + _LOCAL.size, header.name_length)
+    end = place + _LOCAL.size + header.name_length + header.extra_length + member.compress_size
+    if header.method != member.compress_type or not _is_name(name, member):
+        return frozenset()
+    if header.flags & _DESCRIBED:
+        return frozenset(end + size for size in (12, 16, 20, 24))
+    told = (header.checksum, header.compressed, header.size)
+    same = _LARGE in told or told == (member.CRC, member.compress_size, member.file_size)
+    return frozenset({end} if same else ())
+
+
+def _is_name(name: bytes, member: zipfile.ZipInfo) -> bool:
+    return name.decode("utf-8" if member.flag_bits & _UTF_8 else "cp437", "replace") == member.orig_filename

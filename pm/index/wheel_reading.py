@@ -19,12 +19,12 @@ _LARGEST_DIRECTORY = 16 * 1024 * 1024
 """Bytes; ten times the largest real ones."""
 
 
-def read_local(places: Iterable[Path], artifact: Artifact) -> WheelContents | None:
+def read_local(places: Iterable[Path], artifact: Artifact, *, thorough: bool = False) -> WheelContents | None:
     """Return the contents of the first of these files that is the wheel in question; `None` if none is."""
     for path in places:
         if path.name == artifact.filename and path.is_file() and sha256_of(path) == artifact.sha256:
             with path.open("rb") as file:
-                return read_contents(file)
+                return read_contents(file, thorough=thorough)
     return None
 
 
