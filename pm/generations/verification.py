@@ -1,7 +1,7 @@
 """Compare a generation with what was recorded, byte by byte: every file of its RECORDs, and what no RECORD names."""
 
 import os
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from lockfiles import Lock
@@ -60,11 +60,9 @@ def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:
                 yield Fault("drift", message, member.key)
 
 
-def changed_files(site: Path, hashes: Hashes, names: Container[str] | None = None) -> Iterator[Fault]:
-    """Yield the files whose content is not what their distribution's RECORD says; of some distributions or of all."""
+def changed_files(site: Path, hashes: Hashes) -> Iterator[Fault]:
+    """Yield the files whose content is not what their distribution's RECORD says."""
     for distribution in installed(site):
-        if names is not None and distribution.name not in names:
-            continue
         for line in lines_of(distribution):
             path = site / line.path
             # one with another size is a fault already

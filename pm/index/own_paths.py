@@ -73,8 +73,11 @@ def bytes_to_read(path: str) -> int:
 def oddities(paths: Iterable[str], head: Head) -> tuple[Oddity, ...]:
     """Return what is odd about files, sorted."""
     found = sorted(paths)
-    told = (("invalid-script", _unstartable(found, head)), ("runs-at-start", _running(found, head)))
-    return tuple(Oddity(code, odd) for code, odd in ((code, tuple(odd)) for code, odd in told) if odd)
+    told = (
+        Oddity("invalid-script", tuple(_unstartable(found, head))),
+        Oddity("runs-at-start", tuple(_running(found, head))),
+    )
+    return tuple(oddity for oddity in told if oddity.paths)
 
 
 def _running(paths: Iterable[str], head: Head) -> Iterator[str]:

@@ -5,8 +5,6 @@ the format. Most of them need the archive's directory and two short members of i
 RECORD gives is told where the whole wheel is at hand and small, else of the files that were installed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import posixpath

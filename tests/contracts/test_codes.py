@@ -25,7 +25,7 @@ SOURCE = {
 
 REFUSING = frozenset({"PmError", "Reason", "Undecided", "Exclusion"})
 """Nouns with a code that ends an operation, or would."""
-TELLING = frozenset({"Fault", "Notice", "Problem", "WarningRow"})
+TELLING = frozenset({"Fault", "Notice", "Oddity", "Problem", "WarningRow"})
 """Nouns with a code that may only warn."""
 
 

@@ -274,7 +274,7 @@ def test_a_wheel_that_uv_will_refuse_is_a_fault_before(setting: Setting, entry: 
     )
     with pytest.raises(PmError) as raised:
         setting.build(lock)
-    assert raised.value.code == "build-failed"
+    assert raised.value.code == "install-failed"
 
 
 def test_a_file_in_the_place_of_a_folder_is_a_fault_before(setting: Setting) -> None:
@@ -284,7 +284,7 @@ def test_a_file_in_the_place_of_a_folder_is_a_fault_before(setting: Setting) -> 
     )
     with pytest.raises(PmError) as raised:
         setting.build(lock)
-    assert raised.value.code == "build-failed"
+    assert raised.value.code == "install-failed"
 
 
 # -- how contents become known
