@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from admission.address import PUBLISH, address_of
 from admission.core_gate import HOST, CoreFault, core_fault
 from admission.decision import Demand, Reason
 from admission.declaration import Declaration
-from admission.question import ConstraintSet, Core
+from admission.question import ConstraintSet, Core, Policy
 from admission.requirement import Origin, Owner, Requirement
 from admission.target import Target
 
@@ -68,7 +69,7 @@ def _judge_member(declaration: Declaration, constraints: ConstraintSet) -> Itera
             key=problem.key,
             hint=problem.hint,
         )
-    yield from _addresses(declaration)
+    yield from _addresses(declaration, constraints.policy)
     if declaration.requires_python and not _contains(declaration.requires_python, target.python):
         yield Reason(
             code="python-version",
@@ -81,22 +82,24 @@ def _judge_member(declaration: Declaration, constraints: ConstraintSet) -> Itera
             yield _core_misfit(declaration, core, gate, fault)
 
 
-def _addresses(declaration: Declaration) -> Iterator[Reason]:
-    """Refuse requirements that name an address, whatever was consented to: only indexes and folders are asked so far.
+def _addresses(declaration: Declaration, policy: Policy) -> Iterator[Reason]:
+    """Refuse requirements that name an address without consent, or one that nothing can be installed from.
 
     To take a release of that name from an index instead would be another package than the one that was named.
     """
-    for requirement in declaration.requirements:
-        if requirement.url:
+    for requirement in declaration.requirements if not declaration.external else ():
+        installable = address_of(requirement) is not None
+        if requirement.url and not (installable and policy.allow_direct_urls):
             origin = requirement.origin
+            why = "which is not allowed" if installable else "from which nothing can be installed"
             yield Reason(
                 code="direct-url",
-                message=f"`{requirement.name}` is required from an address, which is not supported yet",
+                message=f"`{requirement.name}` is required from an address, {why}",
                 package=requirement.name,
                 file=origin.file,
                 line=origin.line,
                 key=origin.key,
-                hint="publish it to an index, or put its wheel into a folder that `pm.find_links` names",
+                hint="allow it with `--allow-direct-urls`" if installable else PUBLISH.format(name=requirement.name),
             )
 
 

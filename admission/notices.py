@@ -217,7 +217,7 @@ def _idle(question: Question, universe: Universe) -> Iterator[Notice]:
         owner = requirement.origin.owner
         if owner.kind != "plugin" or owner.name != question.candidate or requirement.name not in pinned:
             continue
-        if all((requirement.name, extra) in extras for extra in requirement.extras):
+        if not requirement.url and all((requirement.name, extra) in extras for extra in requirement.extras):
             yield Notice(
                 "core-pins-already",
                 f"`{root.text}` changes nothing: the core pins `{pinned[requirement.name].canonical}`",

@@ -78,14 +78,15 @@ def _direct(universe: Universe, remaining: Sequence[Root], verdict: CompleteAnsw
 
 def _minimised(universe: Universe, verdict: CompleteAnswer, limits: _Limits) -> _Core:
     """Drop every root that the contradiction does not need; the core's last, so that they stay where one may choose."""
-    roots = roots_of(verdict.leaves)
+    roots = tuple(sorted({*roots_of(verdict.leaves), *universe.address_roots}))
     needed: dict[Root, CompleteAnswer] = {}
     while len(roots) > 1 and (untried := [root for root in roots if root not in needed]):
         root = min(untried, key=_dropped_first)
         rest = tuple(other for other in roots if other != root)
         without = decide_completely(universe.restricted(rest), rest, *limits)
         if without.outcome == "impossible":
-            roots, verdict = tuple(other for other in rest if other in roots_of(without.leaves)), without
+            kept = {*roots_of(without.leaves), *universe.address_roots}
+            roots, verdict = tuple(other for other in rest if other in kept), without
             # a root that fell away may have pinned a pre-release, so what the others are needed for has changed
             needed = {}
         else:

@@ -4,12 +4,13 @@ from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple
 
+from admission.address import Addresses
 from admission.core_gate import HOST, core_fault
 from admission.facts import Candidate, Facts, Page
 from admission.question import ConstraintSet
 from admission.requirement import Requirement
 from admission.versions import VersionSets, bits
-from lockfiles import Edge
+from lockfiles import Artifact, Edge
 from lockfiles.graph import requirement_of
 
 __all__ = ["INVALID", "Arc", "PackageSets", "Root", "Universe", "Unknown", "is_exact", "roots_of"]
@@ -126,6 +127,10 @@ def _later_than(page: Page, not_after: str) -> int:
     return sum(1 << i for i, moment in enumerate(page.uploaded) if moment and moment > not_after)
 
 
+_ANY = ("0",)
+"""The version that stands for whatever an index may have."""
+
+
 class Universe:
     """The facts that one question is decided on."""
 
@@ -137,11 +142,20 @@ class Universe:
         kept: Mapping[str, str],
         *,
         sets: dict[str, VersionSets] | None = None,
+        addresses: Addresses | None = None,
     ) -> None:
         self.facts = facts
+        """Those of packages that come from an address lie under the package's name."""
         self.constraints = constraints
         self.core_names = frozenset({constraints.core.name, HOST})
         self.roots = tuple(Root(i, root.requirement, root.text) for i, root in enumerate(roots))
+        self._addresses = Addresses(root.requirement for root in self.roots) if addresses is None else addresses
+        self._open = self._addresses.names() - {
+            root.requirement.name for root in self.roots if self._addresses.is_meant_by(root.requirement)
+        }
+        """Packages whose address fell away with its root: what an index has of them is not known, and counts as fit."""
+        self.address_roots = frozenset(root for root in self.roots if self._addresses.is_meant_by(root.requirement))
+        """What makes an address the only release of its name, so that a proof about one of these may need it."""
         self.kept = kept
         """Name → version of the current lock: preferred, and never quarantined."""
         self._opted_in = frozenset(constraints.policy.allow_prerelease) | {
@@ -166,12 +180,15 @@ class Universe:
     def restricted(self, roots: Iterable[Root]) -> "Universe":
         """Return the universe of fewer roots: what a dropped root had opted into is not opted into any more."""
         fewer = sorted(roots, key=lambda root: root.position)
-        return Universe(self.facts, self.constraints, fewer, self.kept, sets=self._sets)
+        return Universe(self.facts, self.constraints, fewer, self.kept, sets=self._sets, addresses=self._addresses)
 
     def package(self, name: str) -> PackageSets:
         """Return a package's sets; raise `Unknown` if its page is."""
         package = self._packages.get(name)
-        if package is None:
+        if package is None and name in self._open:
+            anything = Page(name, _ANY)
+            package = self._packages[name] = PackageSets(anything, VersionSets(_ANY), opted_in=True, not_after="")
+        elif package is None:
             # the core and unreadable metadata are packages without any version: a demand on them cannot be met
             page = Page(name, ()) if name in self.core_names or name == INVALID else self.facts.pages.get(name)
             if page is None:
@@ -204,15 +221,25 @@ class Universe:
     def root_arc(self, root: Root) -> Arc:
         """Return the demand that a root makes."""
         requirement = root.requirement
-        mask = self.package(requirement.name).sets.select(requirement.specifier)
-        return Arc(requirement.name, requirement.extras, mask, is_exact(requirement.specifier), root.text)
+        mask = self._accepted(requirement.name, requirement.specifier)
+        if requirement.url and not (requirement.name in self._open or self._addresses.is_meant_by(requirement)):
+            mask = 0  # the file of another address
+        exact = bool(requirement.url) or is_exact(requirement.specifier)
+        return Arc(requirement.name, requirement.extras, mask, exact, root.text)
+
+    def _accepted(self, name: str, specifier: str) -> int:
+        sets = self.package(name).sets
+        return sets.every if name in self._open else sets.select(specifier)
 
     def candidate(self, name: str, position: int) -> Candidate | None:
         """Return what is known of one version."""
         candidate = self._candidates.get((name, position))
-        if candidate is None:
+        if candidate is None and name in self._open:
+            candidate = self._candidates[name, position] = Candidate(name, _ANY[0], Artifact("", ""))
+        elif candidate is None:
             candidate = self.facts.candidate(name, self.package(name).page.versions[position])
             if candidate is not None:
+                candidate = candidate if candidate.name == name else candidate._replace(name=name)
                 self._candidates[name, position] = candidate
         return candidate
 
@@ -252,7 +279,7 @@ class Universe:
 
     def _demand(self, edge: Edge, *, vouches: bool) -> Arc:
         package = self.package(edge.name)
-        mask = package.sets.select(edge.specifier)
+        mask = self._accepted(edge.name, edge.specifier)
         # where nothing has to be vouched for, new and old versions make the same demand
         exact = is_exact(edge.specifier) and (vouches or not mask & (package.yanked | package.prereleases))
         return Arc(edge.name, edge.extras, mask, exact, requirement_of(edge))

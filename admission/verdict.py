@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
+from admission.address import Addresses
 from admission.assignment import Assignment, reachable
 from admission.decision import Admitted, Decision, Need, Refused, Undecided
 from admission.facts import NOTHING_KNOWN, Facts
@@ -63,6 +64,7 @@ class Deliberation:
         """Asked in each round: once it says no, what is not decided is `Undecided`."""
         self._refused = judge_gates(question.constraints)
         self._roots = () if self._refused else roots_of(root_requirements(question.constraints))
+        self._addresses = Addresses(root.requirement for root in self._roots)
         self._universe = self._new_universe(NOTHING_KNOWN)
         self._solving = _Solving(self._universe, question.budget, may_go_on)
 
@@ -70,10 +72,12 @@ class Deliberation:
         """Decide on what is known now, as `decide` does."""
         if self._refused:
             return Refused(self._refused)
+        facts = self._addresses.facts(facts)
         if not self._universe.learns(facts):
             self._universe = self._new_universe(facts)
             self._solving = _Solving(self._universe, self._question.budget, self._may_go_on)
-        return self._told(self._solving.answer())
+        decision = self._told(self._solving.answer())
+        return self._addresses.asked(decision) if isinstance(decision, Need) else decision
 
     def explain_from_what_is_known(self) -> None:
         """Ask for nothing more that would only make a refusal's explanation better (`Question.frozen`)."""

@@ -119,9 +119,9 @@ def _time(moment: datetime) -> str:
 
 
 def _is_archive(pin: Pin) -> bool:
-    """Whether the file's name says nothing of name and version: a direct URL may end in a commit."""
+    """Whether it comes from an address of its own: no index has it, or its name says nothing of name and version."""
     if pin.artifact.is_wheel or pin.index:
-        return False
+        return pin.artifact.is_wheel and bool(pin.artifact.url) and not pin.index
     stem = re.sub(r"\.(?:tar\.gz|zip)$", "", pin.artifact.filename)
     return stem == pin.artifact.filename or _flat(stem) != _flat(f"{pin.name}-{pin.version}")
 
@@ -151,10 +151,9 @@ def _package(pin: Pin, names: AbstractSet[str]) -> str:
 
 
 def _source(pin: Pin) -> str:
-    if pin.artifact.is_wheel:
-        return f"wheels = [{_file(pin.artifact)}]"
-    # PEP 751 has a table for archives, in which a file name has no place.
-    return f"archive = {_file(pin.artifact, named=False)}" if _is_archive(pin) else f"sdist = {_file(pin.artifact)}"
+    if _is_archive(pin):  # in this table of PEP 751 a file name has no place
+        return f"archive = {_file(pin.artifact, named=False)}"
+    return f"wheels = [{_file(pin.artifact)}]" if pin.artifact.is_wheel else f"sdist = {_file(pin.artifact)}"
 
 
 def _file(artifact: Artifact, *, named: bool = True) -> str:

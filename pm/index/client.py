@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from admission import Facts, Need, Notice, Question, Target
+from admission.address import WheelAddress
 from lockfiles import Lock, Pin
 from pm.errors import OutOfTime, PmError
 from pm.index.contents import WheelContents, load_contents
@@ -215,7 +216,7 @@ class IndexClient:
 
         from pm.index.contents import side_by_side
 
-        reader = self._ready_reader()
+        reader = self._ready_reader(asks_addresses=True)
         if self._transport is None:
             return
         cancelled = self._transport.cancelled = threading.Event()
@@ -285,7 +286,8 @@ class IndexClient:
 
         from pm.index.fetching import Round
 
-        reader = self._ready_reader()
+        asked = (*need.pages, *(name for name, _ in need.candidates))
+        reader = self._ready_reader(asks_addresses=any(map(WheelAddress.of_page, asked)))
         cancelled = threading.Event()
         if self._transport is not None:
             self._transport.cancelled = cancelled
@@ -306,8 +308,9 @@ class IndexClient:
             if changed:
                 self._save()
 
-    def _ready_reader(self) -> "Reader":
-        if self._reader is None:
+    def _ready_reader(self, *, asks_addresses: bool = False) -> "Reader":
+        """Return what reads from the sources; without an index it asks servers only for files of addresses."""
+        if self._reader is None or (asks_addresses and self._transport is None):
             from pm.index.builds import Workshop
             from pm.index.reading import Reader
             from pm.index.retrieval import Retrieval
@@ -318,7 +321,7 @@ class IndexClient:
                 self._sources.complete(),
                 self._index_options.interpreter,
             )
-            if sources.indexes and not self._index_options.offline:
+            if (sources.indexes or asks_addresses) and not self._index_options.offline:
                 self._transport = Transport(sources, limits)
             transport = self._transport
             downloads = self._cache / "downloads"
@@ -373,12 +376,13 @@ class IndexClient:
 
     def _can_read_offline(self, name: str) -> bool:
         entry = self._known.entry(name)
-        return not self._asks_servers or name in self._folder_files or bool(entry and entry.listing_row)
+        is_known = name in self._folder_files or bool(entry and entry.listing_row)
+        return not self._asks_servers or is_known or WheelAddress.of_page(name) is not None
 
     def _has_file(self, name: str, version: str) -> bool:
         file = self._listing(name).file(version)
         if file is None:
-            return self._can_read_offline(name)
+            return self._can_read_offline(name) and WheelAddress.of_page(name) is None
         return bool(file.local)
 
     @property

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from admission import Candidate, Target
+from admission.address import WheelAddress, file_name
 from lockfiles import Artifact
 from pm.errors import PmError
 from pm.index.builds import Workshop, build_wheel
@@ -60,7 +61,14 @@ class Reader:
         self._workshop = workshop
 
     def page(self, name: str, previous: Listing | None, at: int) -> PageRead:
-        """Return what the sources say of a package; `previous` is what they said at the time `at`."""
+        """Return what the sources say of a package; `previous` is what they said at the time `at`.
+
+        The page of an address has its one file, and nothing needs to be asked for it.
+        """
+        address = WheelAddress.of_page(name)
+        if address is not None:
+            reduced = reduce_files(address.name, [_raw_of_address(address)], self._fit)
+            return PageRead(Listing(Heard(), reduced, reduced), int(time.time()))
         heard, of_index, at = self._of_index(name, previous, at)
         files = self._folder_files.get(name, ())
         if not files:
@@ -144,13 +152,16 @@ class Reader:
         file = listing.file(version)
         if file is None:
             return _unusable(name, version, listing)
+        address = WheelAddress.of_page(name)
+        package = name if address is None else address.name
         try:
-            artifact, metadata = self._artifact(file, name)
+            artifact, metadata = self._artifact(file, package)
         except NoMetadata as error:
             artifact = Artifact(file.filename, file.sha256, file.url, size=file.size, upload_time=file.upload_time)
             return Candidate(name, version, artifact, invalid=str(error))
         index = listing.heard.address if artifact.url else ""
-        candidate = self._judge.candidate(metadata, name=name, version=version, artifact=artifact, index=index)
+        candidate = self._judge.candidate(metadata, name=package, version=version, artifact=artifact, index=index)
+        candidate = candidate._replace(name=name)
         if not candidate.invalid and not self.accepts_python(candidate.requires_python):
             return candidate._replace(invalid=f"it is for Python {candidate.requires_python}")
         return candidate
@@ -192,6 +203,11 @@ class Reader:
         if self._retrieval is None:
             raise PmError("offline", "`--offline` forbids to ask an index")
         return self._retrieval
+
+
+def _raw_of_address(address: WheelAddress) -> RawFile:
+    """Describe the wheel at an address as an index would."""
+    return {"filename": file_name(address.url), "url": address.url, "hashes": {"sha256": address.sha256}}
 
 
 def _raw(name: str, file: FolderFile) -> RawFile:

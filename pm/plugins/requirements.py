@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from admission import InvalidRequirementText, Origin, Owner, Problem, Requirement, parse_requirement
+from admission import InvalidRequirementText, Origin, Owner, Problem, Requirement, canonical_name, parse_requirement
+from admission.address import PUBLISH, pinned_digest, wheel_name
 from pm.names import safe_text, shown, visible
 from pm.plugins.raw import Written
 
@@ -76,8 +77,7 @@ def _judged(written: Written, reading: Reading) -> Requirement | Problem | _Unwa
     if _OPERATOR.match(text):
         return _cut_off(written)
     if _ADDRESS.match(text):
-        message = f"{_told(text)} is an address and names no package"
-        return _Unwanted(_problem(written, message, code="direct-url", hint=_PUBLISH))
+        return _Unwanted(_bare(written, text))
     if _OPTION.match(text):
         message = f"{_told(text)} is an option of a requirements file, not a requirement"
         return _problem(written, message, hint="write one requirement for each package")
@@ -107,10 +107,24 @@ def _python_hint(requirement: Requirement) -> str:
 
 
 _PUBLISH = "publish it to an index and name it with a version, or put its code inside of the plugin's folder"
-_COMMIT = r"@[0-9a-fA-F]{40}(?:$|#)"
-_HASH = r"#(?:.*&)?sha256=[0-9a-fA-F]{64}(?:$|&)"
 _REMOTE = r"(?i:(?:git\+)?(?:https?|ssh)://)"
+_COMMIT = r"(?P<repository>(?i:git\+)\S+@[0-9a-fA-F]{40})(?:#(?:egg=)?(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*))?.*"
 _WITH_USER = r"://[^/\s?#@]*:[^/\s?#@]*@|https?://[^/\s?#@]+@"
+
+
+def _bare(written: Written, text: str) -> Problem:
+    """Say how an address that names no package would be written, and what can be installed instead."""
+    message = f"{_told(text)} is an address and names no package"
+    commit = re.fullmatch(_COMMIT, text)
+    name = canonical_name(commit["name"] or "") if commit else wheel_name(text)
+    if name and commit:
+        repository = commit["repository"]
+        message += f"; with one it is {_told(f'{name} @ {repository}')}"
+        return _problem(written, message, code="direct-url", hint=PUBLISH.format(name=name))
+    if name and re.match(_REMOTE, text) and not re.search(_WITH_USER, text):
+        hint = f"write {_told(f'{name} @ {text}')}" if pinned_digest(text) else _pin(name, text)
+        return _problem(written, message, code="direct-url", hint=hint)
+    return _problem(written, message, code="direct-url", hint=_PUBLISH)
 
 
 def _direct(written: Written, requirement: Requirement, reading: Reading) -> Requirement | _Unwanted:
@@ -130,23 +144,35 @@ def _direct_refusal(requirement: Requirement, reading: Reading) -> tuple[str, st
         return "has an `@` before a version", f"write `{name}=={url.removeprefix('v')}`"
     if not re.match(_REMOTE, url):
         return "points to a file or folder", _PUBLISH
-    if not reading.allow_direct_urls:
-        hint = (
-            f"publish `{name}` to an index and name a version; or pin the address and set `pm.allow_direct_urls: true`"
-        )
-        return "points to an address instead of an index", hint
-    return _unpinned(url)
+    fault = _address_fault(name, url)
+    if fault is None and not reading.allow_direct_urls:
+        hint = f"publish `{name}` to an index and name a version; or allow it: `--allow-direct-urls`"
+        return "points to an address instead of an index", f"{hint}, or `pm.allow_direct_urls: true`"
+    return fault
 
 
-def _unpinned(url: str) -> tuple[str, str] | None:
+def _address_fault(name: str, url: str) -> tuple[str, str] | None:
+    """Return why nothing can be installed from an address, and what to write instead."""
     if re.search(_WITH_USER, url):
-        return "carries a credential", "let git or the machine's own settings know it"
-    if re.search(_COMMIT if url.lower().startswith("git+") else _HASH, url):
-        return None
-    return (
-        "can change under the same address",
-        "name a commit by its 40 digits, or add the file's digest as `#sha256=…`",
-    )
+        return "carries a credential", PUBLISH.format(name=name)
+    if wheel_name(url) != name or url.lower().startswith(("git+", "ssh")):
+        return _no_wheel(name, url)
+    return None if pinned_digest(url) else ("can change under the same address", _pin(name, url))
+
+
+def _no_wheel(name: str, url: str) -> tuple[str, str]:
+    """Return why nothing is installed from an address: what lies there would have to be built, or is something else."""
+    other = wheel_name(url)
+    if url.lower().startswith(("git+", "ssh")):
+        return "points to a repository, which would have to be built", PUBLISH.format(name=name)
+    if other:
+        return f"points to a wheel of `{other}`", f"write {_told(f'{other} @ {url}')}"
+    return "points to something else than a wheel, which would have to be built", PUBLISH.format(name=name)
+
+
+def _pin(name: str, url: str) -> str:
+    address = url.partition("#")[0]
+    return f"add the file's digest, {_told(f'{name} @ {address}#sha256=…')}, and allow it: `--allow-direct-urls`"
 
 
 def _cut_off(written: Written) -> Problem:

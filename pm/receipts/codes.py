@@ -194,8 +194,8 @@ _CODES = (
         "direct-url", "refused",
         "a requirement names an address, a repository or a folder instead of a version",
         "{it} requires a package from an address instead of a package index",
-        "require a version from an index, or allow direct URLs and pin the reference",
-        "the requirement names a version, or direct URLs are allowed and the reference cannot move",
+        "require a version from an index, or name a wheel by its address with `#sha256=` and allow it",
+        "the requirement names a version, or the address of a wheel with its digest, which is allowed",
     ),
     Code(
         "self-dependency", "refused",

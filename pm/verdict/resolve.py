@@ -93,8 +93,22 @@ class Resolver:
         unfit = {member: note for member in proposal.members if (note := judged.unfit(member, proposal.constraints))}
         if unfit:
             proposal = proposal.of(member for member in proposal.members if member not in unfit)
-        verdict = self._fitting(proposal, judged)
+        verdict = self._without_lost_addresses(proposal, judged)
         return verdict._replace(notes=(*verdict.notes, *unfit.values()))
+
+    def _without_lost_addresses(self, proposal: Proposal, judged: "_Judged") -> Verdict:
+        """Return the verdict on members; where something cannot be fetched, without those whose address it may be."""
+        try:
+            return self._fitting(proposal, judged)
+        except PmError as error:
+            apart = [member for member in proposal.members if judged.may_be_lost(member)]
+            if not apart:
+                raise
+            try:
+                verdict = self._fitting(proposal.of(m for m in proposal.members if m not in apart), judged)
+            except PmError:
+                raise error from None
+            return verdict._replace(notes=(*verdict.notes, *(_left_out(member, error.message) for member in apart)))
 
     def _fitting(self, proposal: Proposal, judged: "_Judged") -> Verdict:
         """Return the verdict on members, else on those of them that others have to make room for."""
@@ -196,6 +210,12 @@ class _Judged(NamedTuple):
         if self._is_asked(member):
             return True
         return self._was_admitted(member) and not (self._is_elsewhere and _owns_files(member, verdict))
+
+    def may_be_lost(self, member: Member) -> bool:
+        """Say whether an address that a member names may never have been read; it is not what is judged."""
+        if self._is_asked(member) or self._was_admitted(member):
+            return False
+        return any(requirement.url for requirement in member.declaration.requirements)
 
     def _is_asked(self, member: Member) -> bool:
         return member.key == self.candidate or member.key in self.asked

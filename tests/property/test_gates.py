@@ -110,3 +110,71 @@ def test_a_set_is_admitted_exactly_if_the_gates_of_every_member_hold(
     pythons = [SpecifierSet(each.requires_python).contains(TARGET.python) for each in (ash, elm)]
     decision = decide(_question(core, ash, elm, candidate=candidate), Facts({}, {}))
     assert isinstance(decision, Admitted) == (all(pythons) and all(_holds(core, gate) for gate in gates))
+
+
+# -- addresses
+
+_ADDRESS = f"x @ https://files.example.invalid/x-VERSION-py3-none-any.whl#sha256={'0' * 64}"
+_RELEASES = ["1", "2", "2rc1", "3"]
+_ON_X = ["x", "x>=2", "x<2", "x==3", "x!=2", "x==2rc1", "x>=2rc1", "through", "through>=2"]
+
+
+def _with_an_index(version: str, released: list[str]) -> Facts:
+    """Return facts of an index that has releases of `x`, and of an address that leads to one version."""
+    address = f"{_ADDRESS.replace('VERSION', version)}"
+    there = candidate("x", version, [])
+    there = there._replace(artifact=there.artifact._replace(url="https://files.example.invalid/x"))
+    return Facts(
+        {
+            "x": page("x", released),
+            "through": page("through", ["1", "2"]),
+            address: page(address, [version]),
+        },
+        {
+            "x": {each: candidate("x", each, []) for each in released},
+            "through": {"1": candidate("through", "1", ["x<2"]), "2": candidate("through", "2", ["x>=2"])},
+            address: {version: there},
+        },
+    )
+
+
+def _plugins(version: str, demands: list[str]) -> list[Declaration]:
+    texts = {"addressed": _ADDRESS.replace("VERSION", version), **{f"p{i}": text for i, text in enumerate(demands)}}
+    return [
+        Declaration(key=key, name=key, requirements=(_requirement(text, key),)) for key, text in sorted(texts.items())
+    ]
+
+
+def _accepts(demand: str, version: str) -> bool:
+    bounds = {"through": "", "through>=2": ">=2"}.get(demand, demand.removeprefix("x"))
+    return SpecifierSet(bounds).contains(version, prereleases=True)
+
+
+@given(
+    st.sampled_from(_RELEASES),
+    st.lists(st.sampled_from(_RELEASES), min_size=1, unique=True),
+    st.lists(st.sampled_from(_ON_X), max_size=3),
+    st.sampled_from([Policy(), Policy(allow_direct_urls=True)]),
+)
+def test_an_address_never_becomes_a_release_of_an_index(
+    version: str, released: list[str], on_x: list[str], policy: Policy
+) -> None:
+    facts, members = _with_an_index(version, released), _plugins(version, on_x)
+    question = _question(Core("demo-core", "1"), *members, policy=policy)
+    decision = decide(question, facts)
+    if not policy.allow_direct_urls:
+        assert isinstance(decision, Refused)
+        assert {reason.code for reason in decision.reasons} == {"direct-url"}
+        return
+    assert isinstance(decision, Admitted) == all(_accepts(demand, version) for demand in on_x)
+    if isinstance(decision, Admitted):
+        assert [pin.artifact.url for pin in decision.lock.pins if pin.name == "x"] == [
+            "https://files.example.invalid/x"
+        ]
+        return
+    assert isinstance(decision, Refused)
+    for reason in decision.reasons:
+        named = {demand.requirement.origin.owner.name for demand in reason.demands}
+        alone = [member for member in members if member.key in named]
+        rest = question._replace(constraints=question.constraints._replace(members=tuple(map(UnionMember, alone))))
+        assert isinstance(decide(rest, facts), Refused)

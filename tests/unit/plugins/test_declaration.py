@@ -203,13 +203,14 @@ def test_addresses_are_refused_with_a_way_out_for_each() -> None:
     assert problems == (
         Problem(
             "direct-url",
-            "`demo-colors @ git+https://git.example.invalid/demo-colors@main` points to an address instead of an index",
+            "`demo-colors @ git+https://git.example.invalid/demo-colors@main` points to a repository,"
+            " which would have to be built",
             "plugin.yaml",
             5,
             5,
             "python_dependencies[0]",
-            "publish `demo-colors` to an index and name a version; "
-            "or pin the address and set `pm.allow_direct_urls: true`",
+            "publish `demo-colors` to an index and name a version, or name its wheel: "
+            "`demo-colors @ https://….whl#sha256=…`",
         ),
         Problem(
             "direct-url",

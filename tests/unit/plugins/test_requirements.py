@@ -239,10 +239,8 @@ def test_a_bare_address_names_no_package(text: str) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        f"git+https://git.example.invalid/x@{SHA}",
-        f"git+ssh://git@git.example.invalid/x.git@{SHA}#subdirectory=py",
-        f"https://127.0.0.1/x.tar.gz#sha256={SHA}{SHA[:24]}",
-        f"https://127.0.0.1/x.tar.gz#egg=x&sha256={SHA}{SHA[:24]}",
+        f"https://127.0.0.1/x-1.0-py3-none-any.whl#sha256={SHA}{SHA[:24]}",
+        f"https://127.0.0.1/X-1.0-py3-none-any.whl?sig=a#egg=x&sha256={SHA}{SHA[:24]}",
     ],
 )
 def test_an_address_that_can_never_change_is_a_requirement_where_the_operator_allows_it(url: str) -> None:
@@ -251,13 +249,21 @@ def test_an_address_that_can_never_change_is_a_requirement_where_the_operator_al
     assert the_problem(f"x @ {url}").code == "direct-url"
 
 
+REPOSITORY = "points to a repository, which would have to be built"
+NO_WHEEL = "points to something else than a wheel, which would have to be built"
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("x @ git+https://git.example.invalid/x@main", "can change under the same address"),  # case direct-url-git-05
-        ("x @ git+https://git.example.invalid/x@v1.0", "can change under the same address"),  # case direct-url-git-03
-        (f"x @ git+https://git.example.invalid/x@{SHA[:12]}", "can change under the same address"),
-        ("x @ https://127.0.0.1/x.tar.gz", "can change under the same address"),
+        ("x @ git+https://git.example.invalid/x@main", REPOSITORY),  # case direct-url-git-05
+        ("x @ git+https://git.example.invalid/x@v1.0", REPOSITORY),  # case direct-url-git-03
+        (f"x @ git+https://git.example.invalid/x@{SHA}", REPOSITORY),
+        (f"x @ git+ssh://git.example.invalid/x.git@{SHA}#subdirectory=py", REPOSITORY),
+        ("x @ https://127.0.0.1/x.tar.gz", NO_WHEEL),
+        (f"x @ https://127.0.0.1/x.tar.gz#sha256={SHA}{SHA[:24]}", NO_WHEEL),
+        ("x @ https://127.0.0.1/x-1.0-py3-none-any.whl", "can change under the same address"),
+        (f"x @ https://127.0.0.1/y-1.0-py3-none-any.whl#sha256={SHA}{SHA[:24]}", "points to a wheel of `y`"),
         ("bar @ file:./bar", "points to a file or folder"),  # case editable-path-01
         ("x @ file:///opt/x.whl", "points to a file or folder"),
         ("x @ ./deps/x.whl", "points to a file or folder"),
