@@ -15,7 +15,9 @@ _WHEEL = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._]*)-[^-]+(?:-[0-9][^-]*)?-
 _PAGE = re.compile(r"(?P<name>[a-z0-9-]+) @ (?P<url>\S+)#sha256=(?P<sha256>[0-9a-f]{64})")
 
 
-PUBLISH = "publish `{name}` to an index and name a version, or name its wheel: `{name} @ https://….whl#sha256=…`"
+PUBLISH = (
+    "publish `{name}` to an index and name a version, or name its wheel: `{name} @ https://HOST/FILE.whl#sha256=DIGEST`"
+)
 """What to do instead of an address that nothing can be installed from."""
 
 

@@ -172,7 +172,7 @@ def _no_wheel(name: str, url: str) -> tuple[str, str]:
 
 def _pin(name: str, url: str) -> str:
     address = url.partition("#")[0]
-    return f"add the file's digest, {_told(f'{name} @ {address}#sha256=…')}, and allow it: `--allow-direct-urls`"
+    return f"add the file's digest, {_told(f'{name} @ {address}#sha256=DIGEST')}, and allow it: `--allow-direct-urls`"
 
 
 def _cut_off(written: Written) -> Problem:

@@ -136,7 +136,7 @@ def test_an_address_that_is_gone_is_told_and_is_in_the_way_of_its_own_plugin_alo
         (
             WHEEL,
             "is an address and names no package",
-            f"add the file's digest, `podclient @ {WHEEL}#sha256=…`, and allow it: `--allow-direct-urls`",
+            f"add the file's digest, `podclient @ {WHEEL}#sha256=DIGEST`, and allow it: `--allow-direct-urls`",
         ),
     ],
 )

@@ -210,7 +210,7 @@ def test_addresses_are_refused_with_a_way_out_for_each() -> None:
             5,
             "python_dependencies[0]",
             "publish `demo-colors` to an index and name a version, or name its wheel: "
-            "`demo-colors @ https://….whl#sha256=…`",
+            "`demo-colors @ https://HOST/FILE.whl#sha256=DIGEST`",
         ),
         Problem(
             "direct-url",
