@@ -173,9 +173,10 @@ def test_an_extra_of_a_project_without_any_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_address_counts_only_in_an_extra_that_was_chosen(tmp_path: Path) -> None:
+    said = "`pytest @ git+https://example.invalid/pytest.git` points to a repository, which would have to be built"
     assert told(fault(tmp_path, HEAD + EXTRAS, "[dev]")) == (
         "direct-url",
-        f"{AT} line 9: `pytest @ git+https://example.invalid/pytest.git` points to an address instead of an index",
+        f"{AT} line 9: {said}",
         "pyproject.toml",
         9,
         "project.optional-dependencies.dev[0]",
