@@ -133,6 +133,8 @@ def _parse_with_packaging(text: str, origin: Origin) -> Requirement:
         parsed = Parsed(text)
     except InvalidRequirement as error:
         raise _explained(text, error) from error
+    except RecursionError as error:
+        raise InvalidRequirementText("its marker is nested too deep", text=text) from error
     return Requirement(
         name=canonical_name(parsed.name),
         origin=origin,

@@ -42,6 +42,118 @@ SHOWN_LINES = Limit(
     reason="an error stands at the end, in fewer lines",
     unusable="what was said before",
 )
+DOCUMENT_DEPTH = Limit(
+    value=64,
+    unit="levels",
+    of="nesting in one YAML, JSON or TOML document; what an alias stands for and the parts of a dotted key count",
+    reason="plugins use three; parsers take time in the square of a key's parts, and a level of their stack for each",
+    unusable="the plugin, `invalid-declaration`; the config, `config-unreadable`",
+)
+DOCUMENT_VALUES = Limit(
+    value=100_000,
+    unit="values",
+    of="one YAML, JSON or TOML document",
+    reason="real ones have some dozens; a megabyte can hold half a million, for which reading takes seconds",
+    unusable="the plugin, `invalid-declaration`; the config, `config-unreadable`",
+)
+MERGED_VALUES = Limit(
+    value=10_000,
+    unit="keys",
+    of="all merges (`<<`) of one mapping, with what those merge in turn",
+    reason="forty lines of merges can come to more keys than a machine can hold",
+    unusable="the plugin, `invalid-declaration`; the config, `config-unreadable`",
+)
+NUMBER_DIGITS = Limit(
+    value=1_000,
+    unit="digits",
+    of="one number in a declaration file or a config",
+    reason="Python turns no text of more than 4,300 digits into a number",
+    unusable="the plugin, `invalid-declaration`; the config, `config-unreadable`",
+)
+REQUIREMENTS_FILES = Limit(
+    value=100,
+    unit="files",
+    of="a project's dynamic requirements (`tool.setuptools.dynamic`)",
+    reason="real ones name one or two, and each is read anew",
+    unusable="the plugin, `invalid-declaration`",
+)
+REQUIREMENTS = Limit(
+    value=20_000,
+    unit="requirements",
+    of="one plugin, all of its lists and files together",
+    reason="the largest real one has 80",
+    unusable="the plugin, `invalid-declaration`",
+)
+CONFIG_BYTES = Limit(
+    value=4 * 1024 * 1024,
+    unit="bytes",
+    of="a `config.yaml`",
+    reason="the host keeps all of its settings there, which come to some 100 KB at most",
+    unusable="the config, `config-unreadable`",
+)
+PROJECT_LOCK_BYTES = Limit(
+    value=64 * 1024 * 1024,
+    unit="bytes",
+    of="the lock of a core that is a project: `uv.lock`, `pylock.toml`",
+    reason="programs write them, with every file of every package; the host's has 2 MB",
+    unusable="the core, `invalid-declaration`",
+)
+PLUGIN_ENTRIES = Limit(
+    value=20_000,
+    unit="entries",
+    of="a plugin's archive or folder: files, links and folders, those that are only implied by a path among them",
+    reason="the largest real one has 900 files; a kilobyte of archive can imply a hundred thousand folders",
+    unusable="the source, `unsafe-archive`; of a plugin that lies in its place no copy is kept",
+)
+PLUGIN_DEPTH = Limit(
+    value=128,
+    unit="folders",
+    of="a plugin's archive or folder, one in the other",
+    reason="real ones have eight; removing a tree takes a level of the stack for each",
+    unusable="the source, `unsafe-archive`; of a plugin that lies in its place no copy is kept",
+)
+PLUGIN_BYTES = Limit(
+    value=512 * 1024 * 1024,
+    unit="bytes",
+    of="all files of a plugin together, unpacked",
+    reason="the largest real one has 40 MB; a file without content can say that it has a terabyte",
+    unusable="the source, `unsafe-archive`; of a plugin that lies in its place no copy is kept",
+)
+ARCHIVE_RATIO = Limit(
+    value=200,
+    unit="bytes",
+    of="a plugin's archive, unpacked from one byte of it, above 16 MiB",
+    reason="texts are squeezed to a tenth; only what is made to fill disks is squeezed further",
+    unusable="the source, `unsafe-archive`",
+)
+TAR_HEADERS = Limit(
+    value=48 * 1024 * 1024,
+    unit="bytes",
+    of="all headers of a plugin's tar archive",
+    reason="20,000 entries with long names take 40 MB; a squeezed header takes no place and much time",
+    unusable="the source, `unsafe-archive`",
+)
+ZIP_DIRECTORY = Limit(
+    value=16 * 1024 * 1024,
+    unit="bytes",
+    of="the central directory of a plugin's zip archive",
+    reason="20,000 entries take 3 MB; all of it is made to values before anything can be judged",
+    unusable="the source, `unsafe-archive`",
+)
+SOURCE_BYTES = Limit(
+    value=16 * 1024 * 1024,
+    unit="bytes",
+    of="Python files of one plugin that are looked into for what they import",
+    reason="the largest real one has 3 MB; a parsed file takes fifty times its size in memory",
+    unusable="the files beyond: nothing is said of them, with a warning",
+)
+STATE_BYTES = Limit(
+    value=256 * 1024 * 1024,
+    unit="bytes",
+    of="a file of the manager's own state: pointer, journal, record, receipt, facts, caches",
+    reason="the largest, facts of a thousand packages, has some 20 MB; a damaged one can be of any size",
+    unusable="that file: it counts as damaged",
+)
 
 RECORD_BYTES = Limit(
     value=16 * 1024 * 1024,

@@ -18,9 +18,18 @@ _SEGMENT = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 _KEY = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})?")
 
 
+_NEVER_PLUGINS = frozenset({"__pycache__", "node_modules"})
+"""Folders that other programs make wherever they work."""
+
+
 def is_key(text: str) -> bool:
-    """Say whether a text is a key: one or two segments, `name` or `category/name`."""
-    return _KEY.fullmatch(text) is not None
+    """Say whether a text is a key: one or two segments, `name` or `category/name`, each of them `may_be_plugin`."""
+    return _KEY.fullmatch(text) is not None and all(map(may_be_plugin, text.split("/")))
+
+
+def may_be_plugin(name: str) -> bool:
+    """Say whether a folder of this name is looked at: no plugin is found in a hidden one, nor in what tools make."""
+    return not name.startswith(".") and name.lower() not in _NEVER_PLUGINS
 
 
 def canonical_key(key: str) -> str:

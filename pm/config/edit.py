@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pm.config.profiles import CONFIG, config_text
+from pm.config.profiles import CONFIG, config_bytes, config_text
 from pm.config.reader import config_root
 from pm.documents.nodes import ListNode, MappingNode, Node, ScalarNode, given
 from pm.errors import PmError
@@ -80,7 +80,7 @@ def edit_config(path: Path, changes: Sequence[ConfigChange]) -> bytes:
 def locked_config(home: Path, *, seconds: float = 10.0) -> Iterator[LockedConfig]:
     """Hold `<home>/config.yaml.lock`, and give what the config is under the lock.
 
-    Raise `PmError` (`busy`) if another process holds it for longer than `seconds`.
+    Raise `PmError` (`busy`) if another process holds it for longer than `seconds`, (`config-unreadable`).
     """
     from filelock import FileLock, Timeout
 
@@ -92,8 +92,8 @@ def locked_config(home: Path, *, seconds: float = 10.0) -> Iterator[LockedConfig
         message = f"another program has locked `{CONFIG}` for {seconds:g} seconds"
         raise PmError("busy", message, hint="try again when it is done", file=str(home / CONFIG)) from error
     try:
-        path = (home / CONFIG).resolve()
-        yield LockedConfig(path, path.read_bytes() if path.exists() else None)
+        content = config_bytes(home / CONFIG)
+        yield LockedConfig((home / CONFIG).resolve(), content)
     finally:
         lock.release()
 

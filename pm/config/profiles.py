@@ -1,21 +1,22 @@
 """Read which plugins a home's `config.yaml` enables, and the manager's own settings in it."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from admission import Problem
 from pm.config.settings import IndexSetting, Selection, Settings, unreadable
-from pm.documents.files import text_of
+from pm.documents.files import regular_file, text_of
 from pm.documents.parse_cache import remembered, stamp_of
 from pm.errors import PmError
+from pm.limits import CONFIG_BYTES
 from pm.names import canonical_key, leaf
 from pm.places import DEFAULT_PROFILE, profile_name
 from pm.plugins.discovery import Found
-from pm.system.files import disk_error
+from pm.system.files import leads_nowhere, owner_hint
 
 CONFIG = "config.yaml"
-_LARGEST = 4 * 1024 * 1024
 
 
 class Profile(NamedTuple):
@@ -50,7 +51,7 @@ def read_selection(home: Path, cache_directory: Path | None = None) -> Selection
         return Selection()
     return remembered(
         cache_directory,
-        stamp_of([text.encode(), str(path).encode()]),
+        stamp_of([text.encode(), os.fsencode(path)]),
         read=lambda: _read(text, str(path)),
         encode=lambda selection: selection,
         decode=_decoded,
@@ -68,25 +69,21 @@ def config_text(path: Path) -> str | None:
 
     Raise `PmError` (`config-unreadable`) if it cannot be read or is not UTF-8.
     """
-    text = text_of(_content(path), str(path))
+    text = text_of(config_bytes(path), str(path))
     if isinstance(text, Problem):
         raise unreadable(text)
     return text
 
 
-def _content(path: Path) -> bytes | Problem | None:
-    """Return the bytes of a config, which may well be a link: dotfiles are often kept somewhere else."""
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(_LARGEST + 1)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        hint = disk_error(error, path).hint
-        return Problem("config-unreadable", f"the file cannot be read: {reason}", str(path), hint=hint)
-    if len(content) > _LARGEST:
-        return Problem("config-unreadable", f"the file is larger than {_LARGEST // 1024} KiB", str(path))
+def config_bytes(path: Path) -> bytes | None:
+    """Return the bytes of a config, which may well be a link: dotfiles are often kept somewhere else.
+
+    Raise `PmError` (`config-unreadable`) if they cannot be had; a link that leads nowhere is no empty config.
+    """
+    content = regular_file(path, str(path), CONFIG_BYTES)
+    if isinstance(content, Problem):
+        hint = "put back what it names, or remove the link" if leads_nowhere(path) else owner_hint(path)
+        raise unreadable(content._replace(hint=hint))
     return content
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import codecs
-import stat
+import errno
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from admission import Problem
-from pm.limits import DECLARATION_BYTES
+from pm.limits import DECLARATION_BYTES, Limit
+from pm.names import shown
+from pm.system.files import leads_nowhere, read_regular
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
@@ -49,13 +52,18 @@ def folder_files(folder: Path) -> Fetch:
     def fetch(name: str) -> Content:
         try:
             return _read(folder, name)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            return Problem("invalid-declaration", f"the file cannot be read: {reason}", name)
+        except (OSError, ValueError) as error:
+            return _not_had(error, name, folder, folder / name)
 
     return fetch
+
+
+def regular_file(path: Path, name: str, most: Limit) -> Content:
+    """Return the bytes of a file that may lie behind a link, up to a limit; `name` is what a problem calls it."""
+    try:
+        return read_regular(path, most)
+    except (OSError, ValueError) as error:
+        return _not_had(error, name, path)
 
 
 def wheel_files(archive: ZipFile, prefix: str) -> Fetch:
@@ -73,17 +81,33 @@ def wheel_files(archive: ZipFile, prefix: str) -> Fetch:
 
 def _read(folder: Path, name: str) -> Content:
     path = folder / name
-    if path.is_symlink() and not path.exists():
-        return Problem("invalid-declaration", "the file is a link that leads nowhere", name)
-    status = path.stat()
-    may_lead_out = path.is_symlink() or "/" in name
-    if may_lead_out and not path.resolve().is_relative_to(folder.resolve()):
+    may_lead_out = "/" in name or os.path.islink(path)  # noqa: PTH114 - as in `leads_nowhere`
+    if may_lead_out and path.exists() and not path.resolve().is_relative_to(folder.resolve()):
         return Problem("invalid-declaration", "the file is a link that leads out of the plugin's folder", name)
-    if not stat.S_ISREG(status.st_mode):
-        return Problem("invalid-declaration", "this is not a regular file", name)
-    with path.open("rb") as stream:
-        content = stream.read(DECLARATION_BYTES.value + 1)
-    return _too_large(name) if len(content) > DECLARATION_BYTES.value else content
+    return read_regular(path, DECLARATION_BYTES)
+
+
+def _not_had(error: OSError | ValueError, name: str, *path: Path) -> Problem | None:
+    """Return why a file cannot be had, the last of a path; nothing is wrong if it is not there and no link names it.
+
+    A `ValueError` is said of a name that no file can have.
+    """
+    number, reason = (error.errno, error.strerror) if isinstance(error, OSError) else (0, str(error))
+    if number in _NOT_THERE:
+        links = [(part, target) for part in path if (target := leads_nowhere(part))]
+        return _nowhere(name, is_file=links[0][0] == path[-1], target=links[0][1]) if links else None
+    said = str(reason) if number in _TOLD else f"the file cannot be read: {str(reason or error).lower()}"
+    return Problem("invalid-declaration", said, name)
+
+
+_NOT_THERE = (errno.ENOENT, errno.ELOOP)
+_TOLD = (errno.EINVAL, errno.EFBIG)
+"""Of what `read_regular` says in words of its own."""
+
+
+def _nowhere(name: str, *, is_file: bool, target: str) -> Problem:
+    noun = "file" if is_file else "plugin's folder"
+    return Problem("invalid-declaration", f"the {noun} is a link that leads nowhere, to {shown(target)}", name)
 
 
 def _too_large(name: str) -> Problem:

@@ -8,7 +8,20 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # the stub le
 from typing import TYPE_CHECKING
 
 from admission import Problem
-from pm.documents.nodes import DEEPEST, Document, ListNode, MappingNode, Node, ScalarNode, duplicate_key, member
+from pm.documents.boundary import parsed
+from pm.documents.nodes import (
+    Document,
+    ListNode,
+    MappingNode,
+    Node,
+    ScalarNode,
+    duplicate_key,
+    member,
+    too_deep,
+    too_many_digits,
+    too_many_values,
+)
+from pm.limits import DOCUMENT_DEPTH, DOCUMENT_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,15 +35,20 @@ def read_json(text: str, file: str) -> Document:
     """Return the value of a JSON text; an empty file has none."""
     if not text.strip():
         return Document(None)
+    digits = too_many_digits(text, file)
+    if digits is not None:
+        return Document(None, (digits,))
+    return parsed(lambda: _read(text, file), lambda why: Document(None, (_no_json(why, file),)))
+
+
+def _read(text: str, file: str) -> Document:
     try:
         json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        message = f"this is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        return Document(None, (Problem("invalid-declaration", message, file, error.lineno, error.colno),))
+        why = f"{error.msg[:1].lower()}{error.msg[1:]}"
+        return Document(None, (_no_json(why, file)._replace(line=error.lineno, column=error.colno),))
     except RecursionError:
-        return Document(None, (_too_deep(file),))
-    except ValueError as error:
-        return Document(None, (Problem("invalid-declaration", f"this is not JSON: {error}", file),))
+        return Document(None, (too_deep(file),))
     return _JsonWalk(text, file).document()
 
 
@@ -39,12 +57,20 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(message)
 
 
-def _too_deep(file: str) -> Problem:
-    return Problem("invalid-declaration", f"the file is nested deeper than {DEEPEST} levels", file)
+def _no_json(why: str, file: str) -> Problem:
+    return Problem("invalid-declaration", f"this is not JSON: {why}", file)
+
+
+class _BeyondLimit(ValueError):
+    """The rest of the document is not read."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
 
 
 class _JsonWalk:
-    """Goes over a text that is known to be JSON, which is why nothing here can fail but the depth."""
+    """Goes over a text that is known to be JSON, which is why nothing here can fail but its limits."""
 
     def __init__(self, text: str, file: str) -> None:
         self._text = text
@@ -53,20 +79,24 @@ class _JsonWalk:
         self._problems: list[Problem] = []
         self._duplicates: list[Problem] = []
         self._at = 0
+        self._values = 0
 
     def document(self) -> Document:
         try:
             root = self._value("", 0)
-        except RecursionError:
-            return Document(None, (_too_deep(self._file),))
+        except _BeyondLimit as error:
+            return Document(None, (error.problem,))
         empty = isinstance(root, ScalarNode) and root.kind == "null"
         return Document(None if empty else root, tuple(self._problems), tuple(self._duplicates))
 
     def _value(self, path: str, depth: int) -> Node:
-        if depth > DEEPEST:
-            raise RecursionError
         self._skip_space()
         line, column = self._place()
+        self._values += 1
+        if depth > DOCUMENT_DEPTH.value:
+            raise _BeyondLimit(too_deep(self._file))
+        if self._values > DOCUMENT_VALUES.value:
+            raise _BeyondLimit(too_many_values(self._file, line, column))
         opening = self._text[self._at]
         if opening == "{":
             return MappingNode(tuple(self._entries(path, depth)), line, column)

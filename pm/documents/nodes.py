@@ -1,12 +1,11 @@
 """What a YAML or JSON file says, with the place of every value: scalars keep the text as it is written."""
 
+import re
 from typing import NamedTuple
 
 from admission import Problem
+from pm.limits import DOCUMENT_DEPTH, DOCUMENT_VALUES, NUMBER_DIGITS, Limit
 from pm.names import shown
-
-DEEPEST = 64
-"""Levels of nesting that a file may have; plugins use three."""
 
 
 class ScalarNode(NamedTuple):
@@ -54,6 +53,17 @@ class MappingNode(NamedTuple):
 
 Node = ScalarNode | ListNode | MappingNode
 
+
+class NodeSize(NamedTuple):
+    """How much a value stands for when all aliases and merges are followed."""
+
+    height: int = 0
+    """Levels below it."""
+    merged: int = 0
+    """Keys that its merges come to."""
+    merge_depth: int = 0
+
+
 _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -93,6 +103,35 @@ def duplicate_key(file: str, path: str, *, first: int, second: int) -> Problem:
         key=path,
         hint="keep one of the two: readers do not agree which one counts",
     )
+
+
+def too_deep(file: str, line: int = 0, column: int = 0, key: str = "") -> Problem:
+    """Return the problem of a document that is nested deeper than its limit."""
+    message = f"the file is nested deeper than {_amount(DOCUMENT_DEPTH)}"
+    return Problem("invalid-declaration", message, file, line, column, key)
+
+
+def too_many_values(file: str, line: int, column: int = 0) -> Problem:
+    """Return the problem of a document that holds more values than its limit."""
+    return Problem("invalid-declaration", f"the file holds more than {_amount(DOCUMENT_VALUES)}", file, line, column)
+
+
+def too_many_digits(text: str, file: str) -> Problem | None:
+    """Return the problem of a text in which a number has more digits than the limit; `None` if none has."""
+    match = re.search(rf"(?<![0-9_])[0-9](?:_?[0-9]){{{NUMBER_DIGITS.value}}}", text)
+    if match is None:
+        return None
+    line, column = place_of(text, match.start())
+    return Problem("invalid-declaration", f"a number has more than {_amount(NUMBER_DIGITS)}", file, line, column)
+
+
+def place_of(text: str, offset: int) -> tuple[int, int]:
+    """Return the line and the column of a place, both 1-based."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def _amount(limit: Limit) -> str:
+    return f"{limit.value:,} {limit.unit}"
 
 
 def member(path: str, name: str) -> str:

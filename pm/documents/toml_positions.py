@@ -6,6 +6,8 @@ from bisect import bisect_right
 from contextlib import suppress
 from typing import NamedTuple
 
+from pm.limits import DOCUMENT_VALUES
+
 
 class TomlPosition(NamedTuple):
     """Where something stands; both are 1-based."""
@@ -20,6 +22,8 @@ class TomlPositions(NamedTuple):
     found: dict[tuple[str, ...], TomlPosition]
     duplicates: tuple[tuple[tuple[str, ...], TomlPosition, TomlPosition], ...]
     """Paths that are given twice, with both places."""
+    ends_at: TomlPosition | None = None
+    """Where a text holds more values than the limit, and its places end."""
 
     def of(self, *path: str) -> TomlPosition:
         """Return a place; line 0 when it is unknown."""
@@ -32,7 +36,7 @@ def toml_places(text: str) -> TomlPositions:
     # The text may be no TOML, or too deep. What was found stands: `tomllib` is the judge.
     with suppress(_Lost, RecursionError):
         walk.document()
-    return TomlPositions(walk.found, tuple(walk.duplicates))
+    return TomlPositions(walk.found, tuple(walk.duplicates), walk.ends_at)
 
 
 class _Lost(ValueError):
@@ -57,6 +61,7 @@ class _TomlWalk:
     def __init__(self, text: str) -> None:
         self.found: dict[tuple[str, ...], TomlPosition] = {}
         self.duplicates: list[tuple[tuple[str, ...], TomlPosition, TomlPosition]] = []
+        self.ends_at: TomlPosition | None = None
         self._text = text
         self._at = 0
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -67,6 +72,7 @@ class _TomlWalk:
     def document(self) -> None:
         table: tuple[str, ...] = ()
         while True:
+            self._count()
             self._skip(_BLANK)
             if self._at >= len(self._text):
                 return
@@ -137,6 +143,7 @@ class _TomlWalk:
         self._at += 1
         index = 0
         while not self._closes("]"):
+            self._count()
             item = (*path, str(index))
             self.found.setdefault(item, self._place())
             self._value(item)
@@ -156,6 +163,11 @@ class _TomlWalk:
         closes = self._text.startswith(bracket, self._at)
         self._at += closes
         return closes
+
+    def _count(self) -> None:
+        if len(self.found) > DOCUMENT_VALUES.value:
+            self.ends_at = self._place()
+            raise _Lost
 
     def _take(self, pattern: re.Pattern[str]) -> str:
         match = pattern.match(self._text, self._at)

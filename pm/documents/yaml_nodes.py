@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 import yaml
 
 from admission import Problem
-from pm.documents.nodes import DEEPEST, Document, ListNode, MappingNode, Node, ScalarNode, duplicate_key, member
+from pm.documents.boundary import parsed
+from pm.documents.nodes import (
+    Document,
+    ListNode,
+    MappingNode,
+    Node,
+    NodeSize,
+    ScalarNode,
+    duplicate_key,
+    member,
+    too_deep,
+    too_many_digits,
+    too_many_values,
+)
+from pm.limits import DOCUMENT_DEPTH, DOCUMENT_VALUES, MERGED_VALUES
 from pm.names import shown
 
 if TYPE_CHECKING:
@@ -17,6 +31,7 @@ if TYPE_CHECKING:
 
 # libyaml where PyYAML was built with it: the same events and marks, ten times faster.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Collection = TypeVar("_Collection", ListNode, MappingNode)
 _STANDARD = "tag:yaml.org,2002:"
 _KINDS = {
     "null": "null", "bool": "boolean", "int": "integer", "float": "number", "timestamp": "date",
@@ -31,6 +46,13 @@ def read_yaml(text: str, file: str) -> Document:
 
     Every fault of form is a problem with its line and column; after a fault of syntax there is no root.
     """
+    digits = too_many_digits(text, file)
+    if digits is not None:
+        return Document(None, (digits,))
+    return parsed(lambda: _read(text, file), lambda why: Document(None, (_no_yaml(why, file),)))
+
+
+def _read(text: str, file: str) -> Document:
     reader = _Reader(file)
     try:
         root = reader.document(iter(yaml.parse(text, Loader=_LOADER)))
@@ -58,6 +80,9 @@ class _Reader:
         self._file = file
         self._anchors: dict[str, Node | None] = {}
         """`None` while the anchored value is still being read."""
+        self._values = 0
+        self._sizes: dict[int, NodeSize] = {}
+        """Of lists and mappings, by identity: those behind an alias count wherever it stands."""
 
     def document(self, events: Iterator[Event]) -> Node | None:
         root: Node | None = None
@@ -69,10 +94,16 @@ class _Reader:
         return None if isinstance(root, ScalarNode) and root.kind == "null" else root
 
     def _node(self, event: Event, events: Iterator[Event], path: str, depth: int) -> Node:
-        if depth > DEEPEST:
-            raise self._refused(event, path, f"the file is nested deeper than {DEEPEST} levels")
+        self._values += 1
+        if self._values > DOCUMENT_VALUES.value:
+            raise _Refused(too_many_values(self._file, *_place(event)))
+        if depth > DOCUMENT_DEPTH.value:
+            raise _Refused(too_deep(self._file, *_place(event), path))
         if isinstance(event, yaml.AliasEvent):
-            return self._aliased(event, path)
+            node = self._aliased(event, path)
+            if depth + self._size(node).height > DOCUMENT_DEPTH.value:
+                raise _Refused(too_deep(self._file, *_place(event), path))
+            return node
         anchor: str | None = getattr(event, "anchor", None)
         if anchor is not None:
             self._anchors[anchor] = None
@@ -119,7 +150,7 @@ class _Reader:
             if isinstance(following, yaml.SequenceEndEvent):
                 break
             items.append(self._node(following, events, f"{path}[{len(items)}]", depth + 1))
-        return ListNode(tuple(items), *_place(event))
+        return self._sized(ListNode(tuple(items), *_place(event)), items, NodeSize(), event)
 
     def _mapping(self, event: MappingStartEvent, events: Iterator[Event], path: str, depth: int) -> MappingNode:
         self._check_collection_tag(event, path, "map")
@@ -137,7 +168,29 @@ class _Reader:
                 self.problems.append(self.duplicates[-1])
             first_lines.setdefault(key.text, key.line)
             entries.append((key, self._node(next(events), events, inner, depth + 1)))
-        return MappingNode(tuple(entries), *_place(event))
+        node = MappingNode(tuple(entries), *_place(event))
+        return self._sized(node, (value for _, value in entries), self._merges(node), event)
+
+    def _merges(self, node: MappingNode) -> NodeSize:
+        """Return how many keys the merges of a mapping come to, each merge counting as one, and how deep they go."""
+        merged = node.get("<<")
+        sources = merged.items if isinstance(merged, ListNode) else (merged,)
+        sizes = [self._size(source) for source in sources if isinstance(source, MappingNode)]
+        keys = sum(len(source.entries) + 1 for source in sources if isinstance(source, MappingNode))
+        depth = 1 + max((size.merge_depth for size in sizes), default=-1)
+        return NodeSize(merged=keys + sum(size.merged for size in sizes), merge_depth=depth)
+
+    def _sized(self, node: _Collection, parts: Iterable[Node], merges: NodeSize, event: Event) -> _Collection:
+        """Note the size of a list or mapping, and refuse what merges more than the limit."""
+        if merges.merged > MERGED_VALUES.value or merges.merge_depth > DOCUMENT_DEPTH.value:
+            message = f"the merges (`<<`) come to more than {MERGED_VALUES.value:,} {MERGED_VALUES.unit}"
+            raise self._refused(event, "<<", message, "write out what is meant")
+        height = 1 + max((self._size(part).height for part in parts), default=0)
+        self._sizes[id(node)] = merges._replace(height=height)
+        return node
+
+    def _size(self, node: Node) -> NodeSize:
+        return self._sizes.get(id(node), NodeSize())
 
     def _check_collection_tag(self, event: SequenceStartEvent | MappingStartEvent, path: str, standard: str) -> None:
         if event.tag is not None and event.tag not in {"!", _STANDARD + standard}:
@@ -169,6 +222,10 @@ def plain_kind(value: str) -> str:
     return _KINDS.get(tag.removeprefix(_STANDARD), "text")
 
 
+def _no_yaml(why: str, file: str) -> Problem:
+    return Problem("invalid-declaration", f"this is not YAML: {why}", file)
+
+
 _INDENTATION = re.compile(r"[ \t]*")
 _LOOKS_LIKE_A_REQUIREMENT = re.compile(r"[<>=!~]=|[<>]|\]\s*[<>=!~]|\[.*\[")
 _QUOTE = 'quote the value, for example `"name>=1"`'
@@ -179,7 +236,7 @@ def _explained(error: yaml.YAMLError, text: str, file: str) -> Problem:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         return _explained_at(error, (error.problem_mark.line, error.problem_mark.column), text, file)
     position = getattr(error, "position", 0)
-    line = text.encode()[:position].count(b"\n") + 1
+    line = text.encode(errors="replace")[:position].count(b"\n") + 1
     character = getattr(error, "character", "")
     named = shown(chr(character) if isinstance(character, int) else str(character))
     return Problem("invalid-declaration", f"the character {named} is not allowed in YAML", file, line)

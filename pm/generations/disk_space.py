@@ -5,7 +5,6 @@ cache lies on another file system. Both is known before anything is fetched, as 
 need more than files hold, so that a build can still find its disk full. Quotas are seen only then.
 """
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,7 +15,7 @@ from lockfiles import Lock, Pin
 from pm.errors import PmError
 from pm.index.folders import wheel_in_state
 from pm.places import Places
-from pm.system.files import disk_error, read_json, write_json
+from pm.system.files import disk_error, existing, free_bytes, read_json, size_text, write_json
 from pm.system.processes import temporary_folder
 
 _HINT = "free some space and run it again; nothing was changed"
@@ -86,24 +85,6 @@ def forget_unpacked(places: Places, names: Iterable[str]) -> None:
     _write_unpacked(places, {digest: one for digest, one in _unpacked(places).items() if one.name not in gone})
 
 
-def free_bytes(path: Path) -> int:
-    """Return what this user can still write on the file system where a path lies or would lie; 0 if it has no names."""
-    status = os.statvfs(_existing(path))
-    if status.f_files and not status.f_favail:
-        return 0
-    blocks = status.f_bfree if os.geteuid() == 0 else status.f_bavail
-    return blocks * status.f_frsize
-
-
-def size_text(size: int) -> str:
-    """Return a number of bytes as people read it."""
-    return f"{size / 1_000_000:.1f} MB" if size >= 100_000 else f"{size / 1000:.1f} kB"  # noqa: PLR2004 - where MB read better
-
-
-def _existing(path: Path) -> Path:
-    return next(folder for folder in (path, *path.parents) if folder.exists())
-
-
 # -- before
 
 
@@ -149,7 +130,7 @@ def _folders(places: Places) -> dict[str, Path]:
 
 
 def _device(path: Path) -> int:
-    return _existing(path).stat().st_dev
+    return existing(path).stat().st_dev
 
 
 def _is_adopted(places: Places, pin: Pin) -> bool:

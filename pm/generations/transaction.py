@@ -14,7 +14,6 @@ import errno
 import hashlib
 import json
 import os
-import shutil
 import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import NamedTuple
 
 from pm.errors import PmError
 from pm.places import Places
-from pm.system.files import disk_error, sync_folder, write_bytes, write_json
+from pm.system.files import disk_error, remove_tree, sync_folder, write_bytes, write_json
 from pm.system.signals import too_late
 
 SCHEMA = 1
@@ -291,7 +290,7 @@ def _undo(entry: _JournalEntry) -> None:
 def _discard(path: Path) -> None:
     """Remove what a transaction leaves beside a place."""
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
+        remove_tree(path)
     else:
         path.unlink(missing_ok=True)
 

@@ -329,14 +329,11 @@ _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 
 def _table(fetch: Fetch) -> dict[str, Any] | None:
     """Return the document if it is one with a `[project]`; `read_project` says what is wrong with any other."""
-    import tomllib
+    from pm.documents.toml_text import read_toml
 
     text = text_of(fetch(PROJECT_FILE), PROJECT_FILE)
-    try:
-        document = tomllib.loads(text) if isinstance(text, str) else {}
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return None
-    return document if isinstance(document.get("project"), dict) else None
+    document = read_toml(text, PROJECT_FILE).values if isinstance(text, str) else None
+    return document if document is not None and isinstance(document.get("project"), dict) else None
 
 
 def _inside(table: object, *path: str) -> Any:  # noqa: ANN401 - whatever stands there; who asks looks at its type

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from admission import Problem, canonical_name
-from pm.documents.files import Content, Fetch, text_of
+from pm.documents.files import Content, Fetch, regular_file, text_of
+from pm.limits import PROJECT_LOCK_BYTES
 
 LOCK_FILES = ("uv.lock", "pylock.toml")
 """The first one that exists is read."""
-_LARGEST = 64 * 1024 * 1024
 _HINT = "write it again, or delete it: its versions are only preferred"
 
 
@@ -32,17 +31,7 @@ def preferred_versions(fetch: Fetch, without: frozenset[str]) -> dict[str, str] 
 
 def lock_file(folder: Path, name: str) -> Content:
     """Return the bytes of a lock, which may be larger than what people write."""
-    try:
-        with (folder / name).open("rb") as stream:
-            content = stream.read(_LARGEST + 1)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        return Problem("invalid-declaration", f"the file cannot be read: {reason}", name)
-    if len(content) > _LARGEST:
-        return Problem("invalid-declaration", f"the file is larger than {_LARGEST // 1024 // 1024} MiB", name)
-    return content
+    return regular_file(folder / name, name, PROJECT_LOCK_BYTES)
 
 
 def is_version(text: str) -> bool:
@@ -57,14 +46,11 @@ def is_version(text: str) -> bool:
 
 
 def _preferred(file: str, text: str, without: frozenset[str]) -> dict[str, str] | Problem:
-    import tomllib
+    from pm.documents.toml_text import read_toml
 
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        return _no_toml(file, str(error))
-    except RecursionError:
-        return Problem("invalid-declaration", "the file is nested too deep", file, hint=_HINT)
+    document, problems = read_toml(text, file)
+    if document is None:
+        return problems[0]._replace(hint=_HINT)
     packages = document.get("package" if file == "uv.lock" else "packages")
     versions: dict[str, set[str]] = {}
     for package in packages if isinstance(packages, list) else ():
@@ -79,12 +65,6 @@ def _from_index(package: Mapping[str, Any]) -> bool:
     if source is not None:
         return isinstance(source, dict) and "registry" in source
     return not {"vcs", "directory", "archive"} & set(package)
-
-
-def _no_toml(file: str, message: str) -> Problem:
-    line = re.search(r"at line ([0-9]+)", message)
-    said = f"this is not TOML: {message[:1].lower()}{message[1:]}"
-    return Problem("invalid-declaration", said, file, int(line[1]) if line else 0, hint=_HINT)
 
 
 def _unreadable(file: str, problem: Problem | None) -> Problem:

@@ -1,7 +1,6 @@
 """What an author would want to know of a plugin's files, beside whether its requirements hold. Nothing of it is run."""
 
 import ast
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +10,7 @@ from admission import Declaration, Problem
 from pm.documents.files import MANIFEST_FILES, PROJECT_FILE, SOURCE_FILE, folder_files, text_of
 from pm.documents.nodes import ListNode, MappingNode, ScalarNode, given
 from pm.documents.toml_positions import toml_places
+from pm.documents.toml_text import read_toml
 from pm.lint.hooks import hook_findings
 from pm.lint.imports import UndeclaredImport, undeclared_imports
 from pm.lint.isolation import isolation_findings
@@ -202,9 +202,8 @@ def _entry_points(folder: Path) -> Iterator[EntryPoint]:
     text = text_of(folder_files(folder)(PROJECT_FILE), PROJECT_FILE)
     if not isinstance(text, str):
         return
-    try:
-        document: object = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+    document = read_toml(text, PROJECT_FILE).values
+    if document is None:
         return  # the declaration says so
     places = toml_places(text)
     for group in ENTRY_POINT_GROUPS:

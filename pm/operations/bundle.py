@@ -15,7 +15,6 @@ from pm.config.profiles import read_selection
 from pm.errors import PmError
 from pm.generations.bundle import README, WHEELS, is_bundle, write_lists
 from pm.generations.bundle_readme import Carried, Summary, counted, readme
-from pm.generations.disk_space import size_text
 from pm.generations.records import Member, Record
 from pm.host.embedded import embedded_core_wheel
 from pm.index import IndexOptions
@@ -30,7 +29,7 @@ from pm.operations.selected_generation import selected_record
 from pm.places import DEFAULT_PROFILE
 from pm.plugins.tree import copy_plugin, tree_digest
 from pm.receipts.receipt import Done
-from pm.system.files import disk_error, sync_folder
+from pm.system.files import disk_error, size_text, sync_folder
 from pm.verdict.state import sources_of
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from admission import Problem
 from pm.config.profiles import read_selection
 from pm.errors import PmError
-from pm.generations.disk_space import size_text
 from pm.generations.environment import discard_environment
 from pm.generations.leases import exclusively, leased
 from pm.generations.pointer import read_pointer
@@ -20,7 +19,7 @@ from pm.operations.leftovers import GONE
 from pm.operations.run import OperationRun, Result
 from pm.places import EnvironmentNumber, GenerationNumber, Places
 from pm.receipts.receipt import Done
-from pm.system.files import disk_error, sync_folder
+from pm.system.files import disk_error, size_text, sync_folder
 
 _TREE = re.compile(r"/pm/trees/([0-9a-f]{64})")
 

@@ -15,7 +15,15 @@ from pm.errors import PmError
 from pm.generations.transaction import Replacement
 from pm.operations.run import OperationRun
 from pm.places import Places
-from pm.plugins.tree import LEFT_OUT_FILES, LEFT_OUT_FOLDERS, LEFT_OUT_SUFFIXES, copy_plugin, tree_digest, tree_entries
+from pm.plugins.tree import (
+    LEFT_OUT_FILES,
+    LEFT_OUT_FOLDERS,
+    LEFT_OUT_SUFFIXES,
+    copy_plugin,
+    fitting_entries,
+    tree_digest,
+    tree_entries,
+)
 from pm.system.files import read_stored
 
 _INSTALLED = "installed.json"
@@ -28,6 +36,7 @@ def keep_tree(places: Places, folder: Path) -> str:
 
     Raise `PmError` (`unsafe-archive`, `no-space`, `not-writable`).
     """
+    fitting_entries(folder)
     digest = tree_digest(folder)
     kept = kept_tree(places, digest)
     if not kept.is_dir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,16 +11,13 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from pm.errors import PmError
+from pm.limits import ARCHIVE_RATIO, PLUGIN_BYTES, PLUGIN_DEPTH, PLUGIN_ENTRIES
 from pm.names import shown
 from pm.plugins.archive_formats import BROKEN, Archive, ArchiveEntry, open_archive
 from pm.plugins.tree import staged_folder
 
-MOST_FILES = 20_000
-MOST_BYTES = 512 * 1024 * 1024
-"""Of all files together, unpacked."""
-HIGHEST_RATIO = 200
-"""Bytes out of one byte of the archive; counts only above `FREE_BYTES`, since small texts may be squeezed further."""
 FREE_BYTES = 16 * 1024 * 1024
+"""What may be unpacked however small the archive is: small texts may be squeezed further than `ARCHIVE_RATIO`."""
 LONGEST_NAME = 1024
 LONGEST_PART = 255
 """Bytes between two `/`: what file systems take."""
@@ -61,20 +59,23 @@ def _unsafe(entry: str, fault: str) -> PmError:
 
 
 def _allowed_bytes(archive: Path) -> int:
-    return min(MOST_BYTES, max(archive.stat().st_size * HIGHEST_RATIO, FREE_BYTES))
+    return min(PLUGIN_BYTES.value, max(archive.stat().st_size * ARCHIVE_RATIO.value, FREE_BYTES))
 
 
 def _checked(members: Iterable[ArchiveEntry], allowed: int) -> dict[PurePosixPath, ArchiveEntry]:
     """Return the members by their place in the tree, or refuse the archive as a whole."""
     placed: dict[PurePosixPath, ArchiveEntry] = {}
+    implied: set[PurePosixPath] = {PurePosixPath()}
     total = 0
     for count, member in enumerate(members, start=1):
         path = _place(member)
+        implied.update([*itertools.takewhile(lambda part: part not in implied, itertools.chain((path,), path.parents))])
         if member.kind not in {"file", "folder", "link", "hard link"}:
             raise _unsafe(member.name, f"is a {member.kind}, which a plugin must not contain")
         total += member.size
-        if count > MOST_FILES:
-            raise _unsafe(member.name, f"is one too many: an archive may have {MOST_FILES} entries")
+        if max(count, len(implied) - 1) > PLUGIN_ENTRIES.value:
+            most = f"{PLUGIN_ENTRIES.value:,} {PLUGIN_ENTRIES.unit}"
+            raise _unsafe(member.name, f"is one too many: an archive may have {most}, with the folders that they imply")
         if total > allowed:
             raise _unsafe(member.name, f"makes the archive unpack to more than {allowed // 1024 // 1024} MiB")
         if path in placed and not member.kind == placed[path].kind == "folder":
@@ -107,6 +108,8 @@ def _place(member: ArchiveEntry) -> PurePosixPath:
         fault = "leads out of the archive"
     elif len(name) > LONGEST_NAME or any(len(part.encode()) > LONGEST_PART for part in path.parts):
         fault = "has a name that is too long"
+    elif len(path.parts) > PLUGIN_DEPTH.value:
+        fault = f"lies in more than {PLUGIN_DEPTH.value} {PLUGIN_DEPTH.unit}"
     if fault:
         raise _unsafe(name, fault)
     return path
@@ -122,14 +125,18 @@ def _without_top(placed: Mapping[PurePosixPath, ArchiveEntry]) -> dict[PurePosix
 def _check_alike(placed: Mapping[PurePosixPath, ArchiveEntry]) -> None:
     """Refuse entries that are one file on a disk that ignores case, or a file where another entry needs a folder."""
     known: dict[str, PurePosixPath] = {}
+    judged: set[PurePosixPath] = {PurePosixPath()}
     for path, member in sorted(placed.items()):
-        for part in (*reversed(path.parents[:-1]), path):
+        new = [path, *itertools.takewhile(lambda part: part not in judged, path.parents)]
+        for part in reversed(new):
             earlier = known.setdefault(unicodedata.normalize("NFC", str(part)).casefold(), part)
             if earlier != part:
                 raise _unsafe(member.name, f"is the same as {shown(str(earlier))} on disks that ignore case")
+        for part in (*new[1:], new[-1].parent):
             above = placed.get(part)
-            if part != path and above is not None and above.kind != "folder":
+            if above is not None and above.kind != "folder":
                 raise _unsafe(member.name, f"would lie inside of {shown(above.name)}, which is a {above.kind}")
+        judged.update(new)
 
 
 def _check_links(placed: Mapping[PurePosixPath, ArchiveEntry]) -> None:

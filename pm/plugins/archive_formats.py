@@ -4,7 +4,9 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -13,17 +15,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, Protocol, cast
 
+from pm.documents.boundary import TROUBLE
 from pm.errors import PmError
+from pm.limits import PLUGIN_BYTES, TAR_HEADERS, ZIP_DIRECTORY
 from pm.names import shown
 
 BROKEN = (
+    *TROUBLE,
     zipfile.BadZipFile,
     tarfile.TarError,
     lzma.LZMAError,
-    zlib.error,
-    EOFError,
+    struct.error,
     NotImplementedError,
-    UnicodeError,
 )
 """What the standard library raises for an archive that is none."""
 _LONGEST_HEADER = 1024 * 1024
@@ -60,15 +63,52 @@ class Archive(Protocol):
 @contextmanager
 def open_archive(path: Path) -> Iterator[Archive]:
     """Open a zip or tar file by what is in it. Raise one of `BROKEN` for what is neither."""
+    if path.stat().st_size > PLUGIN_BYTES.value:
+        raise tarfile.ReadError(f"it has more than {PLUGIN_BYTES.value // 1024 // 1024} MiB")
+    _check_directory(path)
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as opened:
             yield _Zip(opened)
         return
-    with (
-        _decompressed(path) as stream,
-        tarfile.open(fileobj=cast("BinaryIO", _Bounded(stream)), mode="r:", errorlevel=2, encoding="utf-8") as archive,
-    ):
-        yield _Tar(archive)
+    with _decompressed(path) as stream:
+        bounded = _Bounded(stream)
+        file = cast("BinaryIO", bounded)
+        with tarfile.open(fileobj=file, mode="r:", errorlevel=2, encoding="utf-8") as archive:
+            yield _Tar(archive, bounded)
+
+
+def _check_directory(path: Path) -> None:
+    """Refuse a zip file with a central directory beyond the limit: `zipfile` makes a value for each of its entries."""
+    with path.open("rb") as stream:
+        stream.seek(max(path.stat().st_size - _LONGEST_END, 0))
+        tail = stream.read()
+    if max(_directory_sizes(tail), default=0) > ZIP_DIRECTORY.value:
+        raise zipfile.BadZipFile(f"its central directory has more than {ZIP_DIRECTORY.value // 1024 // 1024} MiB")
+
+
+def _directory_sizes(tail: bytes) -> Iterator[int]:
+    """Yield what every end record, old or large, says of the size of the directory: any may be the one that counts."""
+    for record in (_END, _END_64):
+        for found in re.finditer(re.escape(record.signature), tail):
+            field = tail[found.start() + record.size_at :][: record.size_bytes]
+            size = int.from_bytes(field, "little")
+            if size != _ELSEWHERE:
+                yield size
+
+
+class _EndRecord(NamedTuple):
+    """Where a record at the end of a zip file has the size of the central directory."""
+
+    signature: bytes
+    size_at: int
+    size_bytes: int
+
+
+_END, _END_64 = _EndRecord(b"PK\x05\x06", 12, 4), _EndRecord(b"PK\x06\x06", 40, 8)
+_LONGEST_END = 22 + 65535 + 76
+"""Bytes of both with the longest comment, and of what stands between them."""
+_ELSEWHERE = 0xFFFFFFFF
+"""As a size: the large record has it."""
 
 
 def _executable(mode: int) -> bool:
@@ -108,8 +148,9 @@ class _Zip:
 
 
 class _Tar:
-    def __init__(self, archive: tarfile.TarFile) -> None:
+    def __init__(self, archive: tarfile.TarFile, stream: "_Bounded") -> None:
         self._archive = archive
+        self._stream = stream
         self._entries: dict[str, tarfile.TarInfo] = {}
 
     def members(self) -> Iterator[ArchiveEntry]:
@@ -148,7 +189,8 @@ class _Tar:
 
         What comes behind the end is read for the sake of the checksum that stands behind all.
         """
-        stream = self._archive.fileobj
+        stream = self._stream
+        stream.left = None
         stream.seek(self._archive.offset)
         if stream.read(_BLOCK).strip(b"\0"):
             raise tarfile.ReadError("a header is damaged")
@@ -166,10 +208,16 @@ class _Bounded(io.RawIOBase):
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__()
         self._stream = stream
+        self.left: int | None = TAR_HEADERS.value
+        """Bytes that headers may still take; `None` when they are all read, and contents are."""
 
     def read(self, size: int = -1, /) -> bytes:
         if size < 0 or size > _LONGEST_HEADER:
             raise tarfile.ReadError(f"a header asks for {size} bytes")
+        if self.left is not None:
+            self.left -= size
+            if self.left < 0:
+                raise tarfile.ReadError(f"its headers have more than {TAR_HEADERS.value // 1024 // 1024} MiB")
         with _one_failure():
             return self._stream.read(size)
 

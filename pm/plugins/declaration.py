@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from admission import Declaration, Owner, Problem, Requirement, canonical_name
+from pm.documents.boundary import parsed
 from pm.documents.files import PROJECT_FILE, Fetch, folder_files
 from pm.names import is_key, shown
 from pm.plugins.manifest import read_manifest
@@ -33,17 +34,23 @@ def read_declaration(
 def assemble(
     fetch: Fetch, *, key: str | None, fallback: str, core_names: frozenset[str], allow_direct_urls: bool = False
 ) -> Declaration:
-    """Read the declaration of a plugin whose files are got by `fetch`; `fallback` is the name of their folder."""
+    """Read the declaration of a plugin whose files are got by `fetch`; `fallback` is the name of their folder.
+
+    Whatever the files hold, this returns: what cannot be read is a problem of this plugin.
+    """
+
+    def read() -> Declaration:
+        return _assembled(fetch, key, fallback, _reading(core_names, allow_direct_urls=allow_direct_urls))
+
+    return parsed(read, lambda why: _unreadable(why, key or fallback))
+
+
+def _assembled(fetch: Fetch, key: str | None, fallback: str, reading: Reading) -> Declaration:
     manifest, project = read_manifest(fetch), _project(fetch)
     name = manifest.name or project.name or fallback
     own_key, unsafe = _own_key(key, (manifest.name, project.name, fallback), manifest.file or PROJECT_FILE)
-    reading = Reading(
-        owner=Owner("plugin", own_key),
-        core_names=frozenset(canonical_name(core_name) for core_name in core_names),
-        own_name=canonical_name(project.name),
-        allow_direct_urls=allow_direct_urls,
-    )
-    counted = _Counted(manifest, project, reading)
+    own = reading._replace(owner=Owner("plugin", own_key), own_name=canonical_name(project.name))
+    counted = _Counted(manifest, project, own)
     return Declaration(
         key=own_key,
         name=name,
@@ -65,6 +72,16 @@ def assemble(
         problems=_first((*unsafe, *manifest.problems, *project.problems, *counted.problems)),
         notes=_first((*manifest.notes, *project.not_installed, *project.notes, *counted.notes)),
     )
+
+
+def _reading(core_names: Iterable[str], *, allow_direct_urls: bool) -> Reading:
+    names = frozenset(canonical_name(core_name) for core_name in core_names)
+    return Reading(owner=Owner("plugin", ""), core_names=names, allow_direct_urls=allow_direct_urls)
+
+
+def _unreadable(why: str, key: str) -> Declaration:
+    problem = Problem("invalid-declaration", f"the plugin's files cannot be read: {why}")
+    return Declaration(key=key, name=key, declared=True, problems=(problem,))
 
 
 def _project(fetch: Fetch) -> Project:

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from admission import Declaration
 from pm.documents.files import DECLARATION_FILES, SOURCE_FILE
 from pm.errors import PmError
-from pm.names import canonical_key, is_key, leaf
+from pm.names import canonical_key, is_key, leaf, may_be_plugin, shown
 from pm.plugins.declaration_cache import Rules, read_declaration_cached
 from pm.plugins.providers import is_memory_provider
+from pm.system.files import leads_nowhere
 
 PROJECT_SWITCH = "HERMES_ENABLE_PROJECT_PLUGINS"
 _PLUGIN_FILES = (*DECLARATION_FILES, SOURCE_FILE)
-_NEVER_PLUGINS = frozenset({"__pycache__", "node_modules"})
 # The first source wins among memory providers; among other plugins a later one overrides.
 _SOURCES = ("bundled", "user", "project")
 
@@ -86,25 +86,46 @@ def _key(folder: Path, category: str, rules: Rules) -> str | None:
 def plugin_folders(root: Path) -> Iterator[tuple[Path, str]]:
     """Yield the plugin folders below a root with their category, in the order of their names.
 
-    A folder is a plugin's if it has a declaration or an `__init__.py`; else its folders may be, and it is a category.
+    A folder is a plugin's if it has a declaration or an `__init__.py`; else its folders may be, and it is a category. A
+    link that leads nowhere, and a folder that cannot be listed, counts as a plugin, of which nothing can be read.
     """
     for folder in _folders(root):
         if is_plugin(folder):
             yield folder, ""
         elif is_key(folder.name):
-            yield from ((inner, folder.name) for inner in _folders(folder) if is_plugin(inner))
+            yield from _in_category(folder)
+
+
+def _in_category(folder: Path) -> Iterator[tuple[Path, str]]:
+    try:
+        inner = _folders(folder)
+    except PmError:
+        yield folder, ""
+    else:
+        yield from ((path, folder.name) for path in inner if is_plugin(path))
 
 
 def _folders(root: Path) -> list[Path]:
+    """Return the folders in a folder, and the links that could lead to some, sorted by name."""
     try:
         with os.scandir(root) as entries:
-            names = sorted(entry.name for entry in entries if entry.is_dir())
-    except (FileNotFoundError, NotADirectoryError):
+            names = sorted(entry.name for entry in entries if may_be_plugin(entry.name) and _may_be_folder(entry))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if target := leads_nowhere(root):
+            message = f"`{root}` is a link that leads nowhere, to {shown(target)}"
+            raise PmError("not-writable", message, file=str(root), hint="put back what it names") from error
         return []
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise PmError("not-writable", f"the folder cannot be listed: {reason}", file=str(root)) from error
-    return [root / name for name in names if not name.startswith(".") and name not in _NEVER_PLUGINS]
+    return [root / name for name in names]
+
+
+def _may_be_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir() or (entry.is_symlink() and not os.path.exists(entry.path))  # noqa: PTH110 - of a circle
+    except OSError:  # a link that leads round in circles, or through what cannot be looked into
+        return True
 
 
 def is_same_folder(one: str, other: str) -> bool:
@@ -113,8 +134,8 @@ def is_same_folder(one: str, other: str) -> bool:
 
 
 def is_plugin(folder: Path) -> bool:
-    """Say whether a folder has a declaration or an `__init__.py`."""
-    return any(os.path.lexists(folder / name) for name in _PLUGIN_FILES)
+    """Say whether a folder has a declaration or an `__init__.py`, or is a link that leads nowhere."""
+    return any(os.path.lexists(folder / name) for name in _PLUGIN_FILES) or bool(leads_nowhere(folder))
 
 
 def ranked(copies: Iterable[Found]) -> Iterator[Found]:

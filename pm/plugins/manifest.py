@@ -5,7 +5,7 @@ from __future__ import annotations
 from admission import ExternalDependency, InvalidRequirementText, Problem, parse_specifier
 from pm.documents.files import MANIFEST_FILES, Fetch, text_of
 from pm.documents.nodes import Document, ListNode, MappingNode, Node, ScalarNode, given
-from pm.names import is_key, shown, visible
+from pm.names import is_key, may_be_plugin, shown, visible
 from pm.plugins.raw import LEGACY_LISTS, Manifest, Written
 from pm.redaction import redact
 
@@ -227,7 +227,8 @@ def _leads_elsewhere(name: str) -> bool:
     """Say whether a name, joined to a folder, could mean anything but one folder or a category's folder below it."""
     if is_key(name):
         return False
-    return name.startswith((".", "-", "~")) or any(one in "/\\:" or not one.isprintable() for one in name)
+    odd = name.startswith(("-", "~")) or any(one in "/\\:" or not one.isprintable() for one in name)
+    return odd or not may_be_plugin(name)
 
 
 def _scalar_text(node: Node | None) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping
 
 from admission import InvalidRequirementText, Problem, canonical_name, parse_specifier
 from pm.documents.files import PROJECT_FILE, Content, Fetch, text_of
+from pm.documents.nodes import too_many_values
 from pm.documents.toml_positions import TomlPosition, TomlPositions, toml_places
+from pm.documents.toml_text import read_toml
+from pm.limits import REQUIREMENTS_FILES
 from pm.names import shown, visible
 from pm.plugins.raw import Project, Written
 from pm.plugins.requirements_file import read_requirements_files
@@ -29,13 +30,12 @@ def read_project(content: Content, fetch: Fetch) -> Project:
 
 
 def _of_text(text: str, fetch: Fetch) -> Project:
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        return Project(exists=True, problems=_syntax_problems(error, text))
-    except RecursionError:
-        return Project(exists=True, problems=(Problem("invalid-declaration", "the file is nested too deep", FILE),))
+    document, problems = read_toml(text, FILE)
+    if document is None:
+        return Project(exists=True, problems=problems)
     places = toml_places(text)
+    if places.ends_at is not None:
+        return Project(exists=True, problems=(too_many_values(FILE, *places.ends_at),))
     if "project" not in document:
         return Project(exists=True, notes=_poetry_note(document, places))
     table = document["project"]
@@ -131,6 +131,10 @@ class _ProjectFields:
             hint = "write them under `[project]` as `dependencies = [...]`"
             self._refuse(("project", "dynamic"), message, code="dynamic-dependencies", hint=hint)
             return ()
+        if len(names) > REQUIREMENTS_FILES.value:
+            message = f"the requirements are kept in more than {REQUIREMENTS_FILES.value} {REQUIREMENTS_FILES.unit}"
+            self.problems.append(self._dynamic_origin()._replace(message=message))
+            return ()
         texts, problems = read_requirements_files([str(name) for name in names], self._fetch, self._dynamic_origin())
         self.problems += problems
         return texts
@@ -187,39 +191,16 @@ def _problem(
     places: TomlPositions, path: tuple[str, ...], message: str, *, code: str = "invalid-declaration", hint: str = ""
 ) -> Problem:
     place = places.of(*path)
-    # A table that is never written as a header has no place of its own; the first thing inside of it has.
-    inside = next((found for known, found in places.found.items() if known[: len(path)] == path), TomlPosition(0, 0))
-    place = place if place.line else inside
+    if not place.line:
+        # A table that is never written as a header has no place of its own; the first thing inside of it has.
+        within = (found for known, found in places.found.items() if known[: len(path)] == path)
+        place = next(within, TomlPosition(0, 0))
     return Problem(code, redact(message), FILE, place.line, place.column, ".".join(path), redact(hint))
 
 
 def _named(value: object) -> str:
     names = {str: "a string", bool: "a boolean", int: "an integer", float: "a float", list: "an array", dict: "a table"}
     return names.get(type(value), f"a {type(value).__name__}")
-
-
-_POSITION = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
-_TWICE = re.compile(r"cannot (?:overwrite|declare|redefine|mutate|define)|duplicate", re.IGNORECASE)
-
-
-def _syntax_problems(error: tomllib.TOMLDecodeError, text: str) -> tuple[Problem, ...]:
-    message = str(error)
-    position = _POSITION.search(message)
-    line = int(position[1]) if position and position[1] else text.count("\n") + 1
-    column = int(position[2]) if position and position[2] else 0
-    if _TWICE.match(message):
-        duplicates = tuple(_duplicate(*found) for found in toml_places(text).duplicates)
-        if duplicates:
-            return duplicates
-    reason = _POSITION.sub("", message)
-    return (Problem("invalid-declaration", f"this is not TOML: {reason[:1].lower()}{reason[1:]}", FILE, line, column),)
-
-
-def _duplicate(path: tuple[str, ...], first: TomlPosition, second: TomlPosition) -> Problem:
-    from pm.documents.nodes import duplicate_key
-
-    problem = duplicate_key(FILE, ".".join(path), first=first.line, second=second.line)
-    return problem._replace(column=second.column)
 
 
 def _poetry_note(document: _Table, places: TomlPositions) -> tuple[Problem, ...]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from admission import InvalidRequirementText, Origin, Owner, Problem, Requirement, canonical_name, parse_requirement
 from admission.address import PUBLISH, pinned_digest, wheel_name
+from pm.limits import REQUIREMENTS
 from pm.names import safe_text, shown, visible
 from pm.plugins.raw import Written
 
@@ -39,7 +40,10 @@ def judge(texts: Iterable[Written], reading: Reading) -> ReadRequirements:
     problems: list[Problem] = []
     unwanted: list[Problem] = []
     notes: list[Problem] = []
-    for written in texts:
+    for count, written in enumerate(texts):
+        if count == REQUIREMENTS.value:
+            more = _problem(written, f"the plugin has more than {REQUIREMENTS.value:,} {REQUIREMENTS.unit}")
+            return ReadRequirements((), (), (more,), (), ())
         if not written.text.strip():
             notes.append(_problem(written, "the item is blank, and is ignored"))
             continue

@@ -68,10 +68,9 @@ def looked_at(text: str, below: Path) -> Iterator[Staged]:
     """
     path = source_path(text)
     if path.is_dir():
-        from pm.plugins.tree import tree_entries
+        from pm.plugins.tree import fitting_entries
 
-        for _ in tree_entries(path):
-            """Only what lies there is looked at."""
+        fitting_entries(path)
         yield Staged(path.resolve(), SourceRow("folder", redact_value(str(path))))
     else:
         with staged(text, below) as taken:

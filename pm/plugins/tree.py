@@ -4,13 +4,14 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from pm.errors import PmError
+from pm.limits import PLUGIN_BYTES, PLUGIN_DEPTH, PLUGIN_ENTRIES
 from pm.names import shown
-from pm.system.files import disk_error, unfinished
+from pm.system.files import disk_error, remove_tree, require_space, unfinished
 
 LEFT_OUT_FOLDERS = frozenset(
     {
@@ -31,6 +32,8 @@ class TreeEntry(NamedTuple):
     """Relative, with `/`."""
     kind: str
     """`file`, `program` (an executable file), `link` or `folder`."""
+    size: int = 0
+    """Of a file, as it would be copied: one with holes takes less on its disk."""
 
 
 def tree_entries(folder: Path) -> Iterator[TreeEntry]:
@@ -39,16 +42,46 @@ def tree_entries(folder: Path) -> Iterator[TreeEntry]:
     Raise `PmError` (`unsafe-archive`) for a link that leads out of the folder, and for devices, pipes and sockets.
     """
     root = folder.resolve()
-    yield from _entries(root, root, "")
+    waiting = [*reversed(_listed(root, root, ""))]
+    while waiting:
+        entry = waiting.pop()
+        yield entry
+        if entry.kind == "folder":
+            waiting.extend(reversed(_listed(root, root / entry.path, f"{entry.path}/")))
+
+
+def fitting_entries(folder: Path) -> list[TreeEntry]:
+    """Return what belongs to the plugin of a folder if that is within the limits of what is copied.
+
+    Raise `PmError` (`unsafe-archive`) as `tree_entries` does, and beyond the limits.
+    """
+    entries: list[TreeEntry] = []
+    total = 0
+    for entry in tree_entries(folder):
+        entries.append(entry)
+        total += entry.size
+        if len(entries) > PLUGIN_ENTRIES.value:
+            raise _too_much(folder, entry, f"{PLUGIN_ENTRIES.value:,} {PLUGIN_ENTRIES.unit}")
+        if entry.path.count("/") > PLUGIN_DEPTH.value:
+            raise _too_much(folder, entry, f"{PLUGIN_DEPTH.value} {PLUGIN_DEPTH.unit} in each other")
+        if total > PLUGIN_BYTES.value:
+            raise _too_much(folder, entry, f"{PLUGIN_BYTES.value // 1024 // 1024} MiB")
+    return entries
+
+
+def _too_much(folder: Path, entry: TreeEntry, most: str) -> PmError:
+    message = f"with {shown(entry.path)} the folder holds more than {most}, which is no plugin"
+    return PmError("unsafe-archive", message, file=str(folder / entry.path), key=entry.path)
 
 
 def copy_plugin(source: Path, destination: Path) -> Path:
     """Copy what belongs to a plugin into a folder that is not there yet; the copy has the digest of the original.
 
-    Raise `PmError` (`unsafe-archive`) as `tree_entries` does, before anything is written; (`no-space`, `not-writable`)
-    if the disk fails. Then nothing of the copy is on the disk.
+    Raise `PmError` (`unsafe-archive`) as `fitting_entries` does, before anything is written; (`no-space`) before that,
+    too, where it cannot fit; (`no-space`, `not-writable`) if the disk fails. Then nothing of the copy is on the disk.
     """
-    entries = list(tree_entries(source))
+    entries = fitting_entries(source)
+    require_space(destination, sum(entry.size for entry in entries))
     with staged_folder(destination) as stage:
         for entry in entries:
             _copy(source / entry.path, stage / entry.path, entry)
@@ -61,8 +94,6 @@ def staged_folder(destination: Path) -> Iterator[Path]:
 
     Raise `PmError` (`not-writable`, `no-space`) if the destination is there already, or the disk fails.
     """
-    import shutil
-
     if os.path.lexists(destination):
         raise PmError("not-writable", f"`{destination}` already exists", file=str(destination))
     stage = unfinished(destination)
@@ -73,7 +104,8 @@ def staged_folder(destination: Path) -> Iterator[Path]:
     except OSError as error:
         raise disk_error(error, destination) from error
     finally:
-        shutil.rmtree(stage, ignore_errors=True)
+        with suppress(OSError):  # what a later operation sweeps
+            remove_tree(stage)
 
 
 def tree_digest(folder: Path) -> str:
@@ -90,18 +122,13 @@ def tree_digest(folder: Path) -> str:
     return "sha256:" + digest.hexdigest()
 
 
-def _entries(root: Path, folder: Path, prefix: str) -> Iterator[TreeEntry]:
+def _listed(root: Path, folder: Path, prefix: str) -> list[TreeEntry]:
     try:
         with os.scandir(folder) as scanned:
             found = sorted(scanned, key=lambda entry: entry.name)
     except OSError as error:
         raise PmError("not-writable", f"`{folder}` cannot be read: {error.strerror}", file=str(folder)) from error
-    for entry in found:
-        if not _left_out(entry):
-            kind = _kind(root, entry, prefix + entry.name)
-            yield TreeEntry(prefix + entry.name, kind)
-            if kind == "folder":
-                yield from _entries(root, Path(entry.path), f"{prefix}{entry.name}/")
+    return [_entry(root, entry, prefix + entry.name) for entry in found if not _left_out(entry)]
 
 
 def _left_out(entry: os.DirEntry[str]) -> bool:
@@ -110,17 +137,19 @@ def _left_out(entry: os.DirEntry[str]) -> bool:
     return entry.name in LEFT_OUT_FILES or entry.name.endswith(LEFT_OUT_SUFFIXES)
 
 
-def _kind(root: Path, entry: os.DirEntry[str], path: str) -> str:
-    mode = entry.stat(follow_symlinks=False).st_mode
+def _entry(root: Path, entry: os.DirEntry[str], path: str) -> TreeEntry:
+    status = entry.stat(follow_symlinks=False)
+    mode = status.st_mode
     if stat.S_ISDIR(mode):
-        return "folder"
+        return TreeEntry(path, "folder")
     if stat.S_ISREG(mode):
-        return "program" if mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH) else "file"
+        kind = "program" if mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH) else "file"
+        return TreeEntry(path, kind, status.st_size)
     if not stat.S_ISLNK(mode):
         fault = "is a device, pipe or socket, which a plugin must not contain"
         raise PmError("unsafe-archive", f"{shown(path)} {fault}", file=entry.path, key=path)
     _check_link(root, entry, path)
-    return "link"
+    return TreeEntry(path, "link")
 
 
 def _check_link(root: Path, entry: os.DirEntry[str], path: str) -> None:

@@ -7,14 +7,53 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from pm.errors import PmError
+from pm.limits import STATE_BYTES, Limit
+
+
+def read_regular(path: Path, most: Limit = STATE_BYTES) -> bytes:
+    """Return the content of a regular file, which may be a link to one.
+
+    Raise `OSError` for anything else: `FileNotFoundError` also for a link that leads nowhere, and with `strerror` in
+    words for what is no regular file (a pipe would be waited for, a device never ends) or is larger than the limit.
+    """
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "this is not a regular file", str(path))
+    if status.st_size > most.value:
+        raise _too_large(path, most)
+    # what became a pipe since gives nothing instead of being waited for
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor that does not wait
+        content = stream.read(most.value + 1)
+    if len(content) > most.value:
+        raise _too_large(path, most)
+    return content
+
+
+def _too_large(path: Path, most: Limit) -> OSError:
+    return OSError(errno.EFBIG, f"the file is larger than {_amount(most)}", str(path))
+
+
+def _amount(most: Limit) -> str:
+    mebibytes, rest = divmod(most.value, 1024 * 1024)
+    return f"{mebibytes} MiB" if mebibytes > 1 and not rest else f"{most.value // 1024} KiB"
+
+
+def leads_nowhere(path: Path) -> str:
+    """Return what a link names that is not there or leads round in circles; empty for anything else."""
+    if not os.path.islink(path) or os.path.exists(path):  # noqa: PTH110, PTH114 - those of `Path` raise for a circle
+        return ""
+    return os.readlink(path)  # noqa: PTH115 - as above
 
 
 def write_bytes(path: Path, content: bytes, *, mode: int = 0o644, durable: bool = False) -> None:
@@ -131,6 +170,36 @@ def read_stored(path: Path) -> object:
     return content
 
 
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with all that is in it, however deep that is. Raise `OSError` for what cannot be removed."""
+    import shutil  # with it come three compressors, and most operations remove nothing
+
+    if not folder.is_dir():
+        return
+    try:
+        shutil.rmtree(folder)
+    except RecursionError:  # it takes a level of the stack for each folder
+        _flatten(folder)
+        shutil.rmtree(folder)
+
+
+def _flatten(top: Path) -> None:
+    """Move what lies deep in a folder up into it, so that nothing in it is deep."""
+    waiting = [(top, 0)]
+    for number in itertools.count():
+        if not waiting:
+            return
+        folder, depth = waiting.pop()
+        if depth == _DEEP:
+            folder, depth = folder.rename(top / f".{number}.{os.urandom(4).hex()}"), 1
+        with os.scandir(folder) as entries:
+            waiting += [(Path(entry.path), depth + 1) for entry in entries if entry.is_dir(follow_symlinks=False)]
+
+
+_DEEP = 8
+"""Folders in each other whose names make no path that is too long for the system, however long they are."""
+
+
 def sync_folder(path: Path) -> None:
     """Make the names in a folder durable, as far as its file system can."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -157,9 +226,42 @@ def disk_error(error: OSError, path: Path, *, verb: str = "written") -> PmError:
     others = _of_another_user(Path(where)) if error.errno in (errno.EACCES, errno.EPERM) else None
     if others is None:
         return PmError("not-writable", message, file=where)
-    blocking, owner = others
-    hint = f"it belongs to `{owner}`: run this as that user, for example with `sudo -u {owner}`"
-    return PmError("not-writable", message, file=str(blocking), hint=hint)
+    return PmError("not-writable", message, file=str(others[0]), hint=owner_hint(Path(where)))
+
+
+def owner_hint(path: Path) -> str:
+    """Return what to do about a path that another user keeps from this one; empty if none does."""
+    others = _of_another_user(path)
+    if others is None:
+        return ""
+    return f"it belongs to `{others[1]}`: run this as that user, for example with `sudo -u {others[1]}`"
+
+
+def free_bytes(path: Path) -> int:
+    """Return what this user can still write on the file system where a path lies or would lie; 0 if it has no names."""
+    status = os.statvfs(existing(path))
+    if status.f_files and not status.f_favail:
+        return 0
+    blocks = status.f_bfree if os.geteuid() == 0 else status.f_bavail
+    return blocks * status.f_frsize
+
+
+def existing(path: Path) -> Path:
+    """Return a path, or the folder above it that is there."""
+    return next(folder for folder in (path, *path.parents) if folder.exists())
+
+
+def size_text(size: int) -> str:
+    """Return a number of bytes as people read it."""
+    return f"{size / 1_000_000:.1f} MB" if size >= 100_000 else f"{size / 1000:.1f} kB"  # noqa: PLR2004 - where MB read better
+
+
+def require_space(path: Path, size: int) -> None:
+    """Raise `PmError` (`no-space`) where so many bytes do not fit, before the first is written."""
+    free = free_bytes(path)
+    if free < size:
+        message = f"`{path}` needs {size_text(size)}, {size_text(size - free)} more than are free"
+        raise PmError("no-space", message, file=str(path), hint="free some space and run it again")
 
 
 def require_writable(*paths: Path) -> None:

@@ -198,7 +198,7 @@ def test_a_config_that_is_a_folder_is_unreadable(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").mkdir()
     with pytest.raises(PmError) as caught:
         read_selection(tmp_path)
-    assert (caught.value.code, caught.value.message) == ("config-unreadable", "the file cannot be read: is a directory")
+    assert (caught.value.code, caught.value.message) == ("config-unreadable", "this is not a regular file")
 
 
 def test_a_config_behind_a_link_is_read_wherever_it_lies(tmp_path: Path) -> None:

@@ -284,7 +284,7 @@ def test_a_lock_may_be_larger_than_any_declaration(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lock", "message", "line"),
     [
-        ("version = 1\n<<<<<<< HEAD\n", "this is not TOML: invalid statement (at line 2, column 1)", 2),
+        ("version = 1\n<<<<<<< HEAD\n", "this is not TOML: invalid statement", 2),
         ("a = " + "[" * 100_000, "the file is nested too deep", 0),
         ("a = '\0'", "the file holds NUL bytes: it is not text", 1),
     ],
@@ -400,7 +400,7 @@ speaks = 19.1
        ^
   `pyproject.toml` line 6: `project.optional-dependencies.bad` must be an array of strings
   `pyproject.toml` line 8: `tool.hermes-pm.speaks` must be a string
-  `uv.lock` line 1: this is not TOML: invalid statement (at line 1, column 1)
+  `uv.lock` line 1: this is not TOML: invalid statement
     write it again, or delete it: its versions are only preferred""",
         "pyproject.toml",
         1,

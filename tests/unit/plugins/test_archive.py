@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import stat
+import struct
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -12,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.limited import limited
 from pm.errors import PmError
+from pm.limits import PLUGIN_ENTRIES
 from pm.plugins import archive as archives
 from pm.plugins.archive import unpack
 
@@ -265,9 +268,51 @@ def test_many_copies_by_hard_links_count_as_what_they_become(tmp_path: Path) -> 
 
 
 def test_an_archive_with_too_many_entries_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MOST_FILES", 3)
+    monkeypatch.setattr(archives, "PLUGIN_ENTRIES", PLUGIN_ENTRIES._replace(value=3))
     archive = zipped(tmp_path / "a.zip", [(f"f{n}", b"", 0) for n in range(5)])
-    assert refusal(archive)[1] == "the entry `f3` is one too many: an archive may have 3 entries"
+    assert refusal(archive)[1].startswith("the entry `f3` is one too many: an archive may have 3 entries")
+
+
+def test_folders_that_are_only_implied_count_as_entries(tmp_path: Path) -> None:
+    deep = [(f"{'/'.join(f'{n:x}' for _ in range(120))}/f", b"", 0) for n in range(200)]
+    message = refusal(zipped(tmp_path / "a.zip", deep))[1]
+    assert message.endswith("is one too many: an archive may have 20,000 entries, with the folders that they imply")
+
+
+def test_an_archive_of_as_many_files_as_may_be_in_a_deep_folder_is_judged_in_linear_time(tmp_path: Path) -> None:
+    deep = "d/" * 120
+    archive = zipped(tmp_path / "a.zip", [(f"{deep}{n}", b"", 0) for n in range(2000)])
+    assert limited(lambda: len(list(unpack(archive, tmp_path / "out").rglob("*")))) == (0, "2119")
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["old record", "large record"])
+def test_a_zip_whose_directory_is_said_to_be_huge_is_refused_before_it_is_read(tmp_path: Path, *, large: bool) -> None:
+    archive = zipped(tmp_path / "a.zip", [("plugin.yaml", b"", 0)])
+    content = archive.read_bytes()
+    at = content.index(b"PK\x05\x06")
+    if large:
+        record = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, 1 << 33, 0)
+        content = content[:at] + record + struct.pack("<4sLQL", b"PK\x06\x07", 0, at, 1) + content[at:]
+    else:
+        content = content[: at + 12] + (1 << 30).to_bytes(4, "little") + content[at + 16 :]
+    archive.write_bytes(content)
+    assert "its central directory has more than 16 MiB" in refusal(archive)[1]
+
+
+def test_a_tar_whose_headers_unpack_to_a_hundred_megabytes_is_refused(tmp_path: Path) -> None:
+    comments = [member(f"f{n}", pax_headers={"comment": "x" * 1_000_000}) for n in range(100)]
+    archive = tmp_path / "a.tar.gz"
+    with tarfile.open(archive, "w:gz", format=tarfile.PAX_FORMAT) as made:
+        for entry, _ in comments:
+            made.addfile(entry)
+    assert "its headers have more than 48 MiB" in refusal(archive)[1]
+
+
+def test_an_archive_that_claims_a_terabyte_by_a_hole_is_refused_at_once(tmp_path: Path) -> None:
+    archive = tmp_path / "a.zip"
+    with archive.open("wb") as stream:
+        stream.truncate(1 << 40)
+    assert refusal(archive)[1] == "`a.zip` cannot be read as a zip or tar archive: it has more than 512 MiB"
 
 
 def test_a_zip_whose_entry_is_larger_than_it_says_is_refused_and_leaves_nothing(tmp_path: Path) -> None:

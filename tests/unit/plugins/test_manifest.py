@@ -115,7 +115,7 @@ def test_a_manifest_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) 
         "plugin",
         (
             fault("the file is a link that leads out of the plugin's folder", 0, 0),
-            fault("the file is a link that leads nowhere", 0, 0, file="pyproject.toml"),
+            fault(f"the file is a link that leads nowhere, to `{tmp_path}/nowhere`", 0, 0, file="pyproject.toml"),
         ),
     )
 

@@ -33,9 +33,9 @@ def test_what_belongs_to_a_plugin_is_listed_without_history_environments_and_cac
     assert list(tree_entries(plugin)) == [
         TreeEntry("AGENTS.md", "link"),
         TreeEntry("empty", "folder"),
-        TreeEntry("plugin.yaml", "file"),
+        TreeEntry("plugin.yaml", "file", len("name: x\n")),
         TreeEntry("sub", "folder"),
-        TreeEntry("sub/run", "program"),
+        TreeEntry("sub/run", "program", len("#!")),
     ]
 
 
@@ -144,6 +144,33 @@ def test_a_pipe_is_refused(plugin: Path, tmp_path: Path) -> None:
         "`pipe` is a device, pipe or socket, which a plugin must not contain",
         False,
     )
+
+
+def test_a_folder_of_more_files_than_a_plugin_may_have_is_not_copied(plugin: Path, tmp_path: Path) -> None:
+    for number in range(20_001):
+        (plugin / "empty" / str(number)).touch()
+    with pytest.raises(PmError, match="the folder holds more than 20,000 entries, which is no plugin") as caught:
+        copy_plugin(plugin, tmp_path / "copy")
+    assert (caught.value.code, list(tmp_path.glob("*copy*"))) == ("unsafe-archive", [])
+
+
+def test_a_file_that_says_it_has_a_terabyte_is_not_copied(plugin: Path, tmp_path: Path) -> None:
+    with (plugin / "model.bin").open("wb") as stream:
+        stream.truncate(1 << 40)
+    with pytest.raises(PmError, match=r"with `model\.bin` the folder holds more than 512 MiB") as caught:
+        copy_plugin(plugin, tmp_path / "copy")
+    assert caught.value.code == "unsafe-archive"
+
+
+def test_folders_that_lie_deep_in_each_other_are_listed_digested_and_not_copied(plugin: Path, tmp_path: Path) -> None:
+    before = tree_digest(plugin)
+    folder = plugin / "empty"
+    for _ in range(300):
+        folder /= "d"
+        folder.mkdir()
+    assert (len(list(tree_entries(plugin))), tree_digest(plugin)) == (305, before)
+    with pytest.raises(PmError, match=r"the folder holds more than 128 folders in each other"):
+        copy_plugin(plugin, tmp_path / "copy")
 
 
 def test_what_is_there_already_is_never_touched(plugin: Path, tmp_path: Path) -> None:

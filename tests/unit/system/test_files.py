@@ -12,10 +12,14 @@ from pathlib import Path
 import pytest
 
 from pm.errors import PmError
+from pm.limits import STATE_BYTES
 from pm.system.files import (
     disk_error,
+    leads_nowhere,
     put_in_place,
     read_json,
+    read_regular,
+    remove_tree,
     unfinished,
     unfinished_by,
     working_folder,
@@ -156,3 +160,34 @@ def test_a_damaged_file_counts_as_missing(tmp_path: Path, content: bytes) -> Non
     (tmp_path / "file").write_bytes(content)
     (tmp_path / "folder").mkdir()
     assert [read_json(tmp_path / name) for name in ("file", "folder", "gone", "file/below")] == [None] * 4
+
+
+def test_a_folder_is_removed_however_deep_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "top"
+    for _ in range(1500):
+        folder.mkdir()
+        folder /= "d"
+    remove_tree(tmp_path / "top")
+    remove_tree(tmp_path / "top")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_a_regular_file_within_the_limit_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").write_bytes(b"content")
+    (tmp_path / "link").symlink_to("file")
+    (tmp_path / "circle").symlink_to("circle")
+    few = STATE_BYTES._replace(value=3)
+    said = {}
+    for name, most in (("pipe", few), (".", few), ("file", few), ("circle", few), ("not", few)):
+        with pytest.raises(OSError) as caught:  # noqa: PT011 - its number and words are looked at
+            read_regular(tmp_path / name, most)
+        said[name] = caught.value.strerror
+    assert said == {
+        "pipe": "this is not a regular file",
+        ".": "this is not a regular file",
+        "file": "the file is larger than 0 KiB",
+        "circle": "Too many levels of symbolic links",
+        "not": "No such file or directory",
+    }
+    assert (read_regular(tmp_path / "link"), leads_nowhere(tmp_path / "circle")) == (b"content", "circle")

@@ -1,0 +1,41 @@
+"""Where what others wrote is parsed: whatever a parser raises over it is one outcome, that it cannot be read."""
+
+import zlib
+from collections.abc import Callable
+from typing import TypeVar
+
+TROUBLE = (
+    ArithmeticError,
+    AssertionError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    StopIteration,
+    ValueError,
+    zlib.error,
+)
+"""What parsers raise over bytes that they were not made for, their own kinds (`ValueError`s all) among them.
+
+Not what is a fault of the manager itself: a name that is not there, a type that was not meant.
+"""
+
+_Value = TypeVar("_Value")
+
+
+def parsed(parse: Callable[[], _Value], unreadable: Callable[[str], _Value]) -> _Value:
+    """Return what was parsed, or what `unreadable` makes of the words for why it cannot be."""
+    try:
+        return parse()
+    except TROUBLE as error:
+        return unreadable(told(error))
+
+
+def told(error: BaseException) -> str:
+    """Return why something cannot be read, in words for its author."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    if isinstance(error, MemoryError):
+        return "it takes too much memory"
+    said = (str(error).splitlines() or [""])[0]
+    return f"{said[:1].lower()}{said[1:]}" if said else f"the parser gives up with `{type(error).__name__}`"
