@@ -10,9 +10,11 @@ from pm.config.settings import Selection
 from pm.generations.admitted import is_admitted
 from pm.generations.inventory import recorded_surroundings, take_inventory
 from pm.generations.records import Member, Record, read_selected
+from pm.limits import CONFIG_BYTES
 from pm.names import same_key
 from pm.places import Places
 from pm.plugins.discovery import Found
+from pm.system.files import read_regular
 
 
 class View(NamedTuple):
@@ -177,7 +179,7 @@ def _missing_row(written: str) -> dict[str, object]:
 def _dotenv_names(file: Path) -> frozenset[str]:
     """Return the names that a `.env` sets; its values are not read."""
     try:
-        text = file.read_text(encoding="utf-8", errors="replace")
+        text = read_regular(file, CONFIG_BYTES).decode(errors="replace")
     except OSError:
         return frozenset()
     return frozenset(_names(text))

@@ -18,6 +18,8 @@ from pm.system.terminal import columns, obeys
 
 SCHEMA = 1
 _FILE = "ready.json"
+_LONGEST = 64 * 1024 * 1024
+"""Bytes that an answer may have: a damaged one can be of any size."""
 # everything by which the surroundings can change an answer: where plugins and packages come from, how it is shown
 _VARIABLES = ("UV_", "PIP_", "HERMES_", "XDG_CONFIG_", "HOME", "LANG", "LC_", "TERM", "NO_COLOR", "COLUMNS", "PYTHONIO")
 _ID, _STARTED, _FINISHED, _TOOK = "@ID@", "@STARTED@", "@FINISHED@", "@TOOK@"
@@ -30,16 +32,21 @@ def answer(words: list[str]) -> int | None:
     if home is None:
         return None
     try:
-        with open(_place(home), "rb") as file:  # noqa: PTH123 - `pathlib` costs as much as all of this
-            kept = json.loads(file.read())
+        with open(_place(home), "rb", opener=_unblocked) as file:
+            kept = json.loads(file.read(_LONGEST))
         same = kept["key"] == _key(words) and kept["stamps"] == stamps(kept["paths"])
-        text, status = kept["shown"], kept["status"]
-    except (OSError, ValueError, KeyError, TypeError):
+        text, status = str(kept["shown"]), int(kept["status"])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError):
         return None
     if not same:
         return None
     sys.stdout.write(_renewed(text, started))
-    return int(status)
+    return status
+
+
+def _unblocked(path: str, flags: int) -> int:
+    """Open a file; what is a pipe instead is not waited for."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def asked_home(words: list[str]) -> str | None:

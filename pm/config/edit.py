@@ -7,6 +7,7 @@ every space, and are compared in the same way. What neither can do is refused, a
 """
 
 import io
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,7 +94,7 @@ def locked_config(home: Path, *, seconds: float = 10.0) -> Iterator[LockedConfig
         raise PmError("busy", message, hint="try again when it is done", file=str(home / CONFIG)) from error
     try:
         content = config_bytes(home / CONFIG)
-        yield LockedConfig((home / CONFIG).resolve(), content)
+        yield LockedConfig(Path(os.path.realpath(home / CONFIG)), content)
     finally:
         lock.release()
 

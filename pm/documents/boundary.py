@@ -21,6 +21,7 @@ Not what is a fault of the manager itself: a name that is not there, a type that
 """
 
 _Value = TypeVar("_Value")
+_Row = TypeVar("_Row", bound=tuple[object, ...])
 
 
 def parsed(parse: Callable[[], _Value], unreadable: Callable[[str], _Value]) -> _Value:
@@ -29,6 +30,20 @@ def parsed(parse: Callable[[], _Value], unreadable: Callable[[str], _Value]) -> 
         return parse()
     except TROUBLE as error:
         return unreadable(told(error))
+
+
+def alike(value: _Row, example: _Row) -> _Row:
+    """Return a row of values if each is of the same type as in an example; raise `TypeError` if not."""
+    if [*map(type, value)] != [*map(type, example)]:
+        raise TypeError(value)
+    return value
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """Return a list of texts as a tuple; raise `TypeError` for anything else."""
+    if isinstance(value, list | tuple) and all(type(item) is str for item in value):
+        return tuple(value)
+    raise TypeError(value)
 
 
 def told(error: BaseException) -> str:

@@ -18,7 +18,7 @@ import packaging
 
 from pm.errors import PmError
 from pm.redaction import redact
-from pm.system.files import write_bytes
+from pm.system.files import read_regular, write_bytes
 from pm.system.stamps import code_stamps
 
 _MOST_ENTRIES = 1024
@@ -68,12 +68,12 @@ def _code_stamp() -> bytes:
 
 def _kept(path: Path) -> object:
     try:
-        digest, _, text = path.read_bytes().partition(b"\n")
+        digest, _, text = read_regular(path).partition(b"\n")
     except OSError:
         return None
     if hashlib.sha256(text).hexdigest().encode() != digest:
         return None
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         return json.loads(text)
     return None
 

@@ -21,10 +21,15 @@ class TomlText(NamedTuple):
 
 def read_toml(text: str, file: str) -> TomlText:
     """Return the values of a TOML text, or why it has none, with the place."""
-    problem = too_many_digits(text, file) or _deep_key(text, file)
+    problem = beyond_limits(text, file)
     if problem is not None:
         return TomlText(None, (problem,))
     return parsed(lambda: _loaded(text, file), lambda why: TomlText(None, (_no_toml(why, file),)))
+
+
+def beyond_limits(text: str, file: str) -> Problem | None:
+    """Return what `tomllib` would take too long for, or raise about, in a text; `None` if it can be given to it."""
+    return too_many_digits(text, file) or _deep_key(text, file)
 
 
 def _loaded(text: str, file: str) -> TomlText:

@@ -16,10 +16,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lockfiles import InvalidLock, Lock, Pin, pylock
+from pm.documents.boundary import TROUBLE
+from pm.documents.toml_text import beyond_limits
 from pm.errors import PmError
 from pm.index.folders import sha256_of
 from pm.index.gathering import is_wheel_of
+from pm.limits import PROJECT_LOCK_BYTES
 from pm.names import EMBEDDED_NAME
+from pm.system.files import read_regular
 
 WHEELS = "wheels"
 LOCK = "pylock.toml"
@@ -119,7 +123,7 @@ def _files(folder: Path) -> Iterator[str]:
 def is_bundle(folder: Path) -> bool:
     """Say whether a folder holds a bundle and nothing else, so that nothing is lost if it is replaced."""
     try:
-        lines = (folder / _SUMS).read_bytes().splitlines()
+        lines = read_regular(folder / _SUMS).splitlines()
         read_bundle(folder)
     except (OSError, NotABundle):
         return False
@@ -131,16 +135,24 @@ def read_bundle(folder: Path) -> Bundle:
     """Read the lock of a bundle. Raise `NotABundle` for anything else."""
     folder = folder.expanduser().absolute()
     try:
-        lock = pylock.loads((folder / LOCK).read_text(encoding="utf-8"))
+        lock = _read_lock(folder / LOCK)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NotABundle(f"`{folder}` is no bundle: there is no `{LOCK}` in it") from error
-    except (OSError, UnicodeDecodeError, InvalidLock) as error:
+    except (OSError, InvalidLock, *TROUBLE) as error:
         raise NotABundle(f"`{folder}` is no bundle that can be read: `{LOCK}`: {error}") from error
     elsewhere = next((pin.name for pin in lock.pins if pin != _with_path(pin)), None)
     if elsewhere is not None or not lock.core:
         named = f"it names `{elsewhere}` elsewhere" if elsewhere else "it names no core"
         raise NotABundle(f"`{folder / LOCK}` is not the lock of a bundle: {named}")
     return Bundle(folder, lock)
+
+
+def _read_lock(path: Path) -> Lock:
+    text = read_regular(path, PROJECT_LOCK_BYTES).decode()
+    problem = beyond_limits(text, path.name)
+    if problem is not None:
+        raise InvalidLock(problem.message)
+    return pylock.loads(text)
 
 
 def check_wheels(bundle: Bundle) -> None:

@@ -129,12 +129,12 @@ def _locked(path: Path, kind: int) -> int:
 
 def _opened(path: Path, create: int = 0) -> int:
     try:
-        return os.open(path, os.O_RDWR | create | os.O_CLOEXEC, 0o644)
+        return os.open(path, os.O_RDWR | create | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
     except OSError as error:
         if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS) or not path.exists():
             raise
         # another user's state: a file that is there can be locked without the right to write to it
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _is_named(path: Path, descriptor: int) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pm.errors import PmError
 from pm.places import EnvironmentNumber, GenerationNumber, Places
-from pm.system.files import disk_error
+from pm.system.files import disk_error, is_damaged, read_regular
 
 
 class AdmittedMember(NamedTuple):
@@ -64,15 +64,17 @@ def read_pointer(places: Places) -> Pointer | None:
     One that this user may not read is `not-writable`.
     """
     try:
-        content = places.pointer.read_bytes()
+        content = read_regular(places.pointer)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
+        if is_damaged(error):
+            raise _unreadable(places) from error
         # what the disk does not give is not damaged: another generation would be no help
         raise disk_error(error, places.pointer, verb="read") from error
     try:
         return _pointer(json.loads(content), places)
-    except (TypeError, ValueError, LookupError, RecursionError) as error:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise _unreadable(places) from error
 
 
@@ -82,14 +84,22 @@ def _pointer(value: Mapping[str, Any], places: Places) -> Pointer:
     return Pointer(
         generation=GenerationNumber(int(value["generation"])),
         folder=folder,
-        core=str(value["core"]),
-        core_path=tuple(map(str, value.get("core_path", ()))),
-        admitted=tuple(
-            AdmittedMember(row["key"], tuple(row["profiles"]), row["root"], row["declaration_digest"])
-            for row in value["admitted"]
-        ),
-        site_packages_stamp=str(value["site_packages_stamp"]),
+        core=_text(value["core"]),
+        core_path=tuple(map(_text, value.get("core_path", ()))),
+        admitted=tuple(map(_member, value["admitted"])),
+        site_packages_stamp=_text(value["site_packages_stamp"]),
     )
+
+
+def _member(row: Mapping[str, Any]) -> AdmittedMember:
+    profiles = tuple(map(_text, row["profiles"]))
+    return AdmittedMember(_text(row["key"]), profiles, _text(row["root"]), _text(row["declaration_digest"]))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise TypeError(value)
 
 
 def _unreadable(places: Places) -> PmError:

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from admission import Declaration
 from lockfiles import Lock, sidecar
+from pm.documents.boundary import TROUBLE, alike, texts
 from pm.errors import PmError
 from pm.generations.pointer import read_pointer
 from pm.places import EnvironmentNumber, GenerationNumber, Places
 from pm.plugins.declaration_cache import declaration_from_json, declaration_to_json
-from pm.system.files import disk_error
+from pm.system.files import disk_error, is_damaged, read_regular
 
 SCHEMA = 1
 _RECORD = ".json"
@@ -94,12 +95,16 @@ def read_record(places: Places, number: GenerationNumber) -> Record:
     """Return a generation's record; raise `PmError` (`drift`) for a missing or damaged one, (`not-writable`)."""
     path = places.record(number)
     try:
-        record = _record(json.loads(path.read_bytes()))
-    except (FileNotFoundError, RecursionError, TypeError, ValueError, LookupError, AttributeError) as error:
-        raise PmError("drift", f"the record of generation {number} cannot be read", file=str(path)) from error
+        record = _record(json.loads(read_regular(path)))
+    except (FileNotFoundError, TypeError, AttributeError, *TROUBLE) as error:
+        raise _unreadable(number, path) from error
     except OSError as error:
-        raise disk_error(error, path, verb="read") from error
+        raise (_unreadable(number, path) if is_damaged(error) else disk_error(error, path, verb="read")) from error
     return record._replace(members=tuple(_here(member, record.selections, places) for member in record.members))
+
+
+def _unreadable(number: GenerationNumber, path: Path) -> PmError:
+    return PmError("drift", f"the record of generation {number} cannot be read", file=str(path))
 
 
 def _here(member: Member, selections: Mapping[str, Any], places: Places) -> Member:
@@ -114,7 +119,7 @@ def _here(member: Member, selections: Mapping[str, Any], places: Places) -> Memb
 def record_bytes(record: Record) -> bytes:
     """Return a record as its file holds it."""
     text = json.dumps(record_to_json(record), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return text.encode() + b"\n"
+    return text.encode(errors="surrogatepass") + b"\n"  # the name of a folder may not be UTF-8
 
 
 def pointer_bytes(record: Record, *, path: str, stamp: str) -> bytes:
@@ -174,11 +179,36 @@ def _record(value: object) -> Record:
     fields = {name: value[name] for name in Record._fields}
     fields["lock"] = sidecar.from_json(fields["lock"])
     fields["members"] = tuple(_member(row) for row in fields["members"])
-    return Record(**fields)
+    for consent in fields["consents"].values():
+        texts(() if isinstance(consent, bool) else consent)
+    for selection in fields["selections"].values():
+        texts([selection.get("home", ""), *(selection.get("chosen") or {}).values()])
+    return alike(Record(**fields), _EXAMPLE)
 
 
 def _member(row: dict[str, Any]) -> Member:
     fields = {name: row[name] for name in Member._fields}
     fields["declaration"] = declaration_from_json(fields["declaration"])
-    fields["profiles"] = tuple(fields["profiles"])
-    return Member(**fields)
+    fields["profiles"] = texts(fields["profiles"])
+    return alike(Member(**fields), _MEMBER)
+
+
+_MEMBER = Member(Declaration(key="", name=""), source="", root="", profiles=(), digest="")
+_EXAMPLE = Record(
+    generation=GenerationNumber(0),
+    environment=EnvironmentNumber(0),
+    lock=Lock(()),
+    lock_digest="",
+    fingerprint="",
+    core={},
+    interpreter="",
+    target="",
+    members=(),
+    selections={},
+    consents={},
+    exclude_newer="",
+    operation="",
+    receipt="",
+    created_at="",
+)
+"""Of what kind each value is."""

@@ -12,7 +12,6 @@ its folder at any time without becoming another plugin. Only the standard librar
 import contextlib
 import errno
 import hashlib
-import json
 import os
 import stat
 from collections.abc import Iterable, Sequence
@@ -21,7 +20,16 @@ from typing import NamedTuple
 
 from pm.errors import PmError
 from pm.places import Places
-from pm.system.files import disk_error, remove_tree, sync_folder, write_bytes, write_json
+from pm.system.files import (
+    disk_error,
+    is_damaged,
+    read_regular,
+    read_stored,
+    remove_tree,
+    sync_folder,
+    write_bytes,
+    write_json,
+)
 from pm.system.signals import too_late
 
 SCHEMA = 1
@@ -172,11 +180,15 @@ def _withdraw(places: Places, entries: Iterable[_JournalEntry]) -> None:
 
 
 def digest_file(path: Path) -> str:
-    """Return the digest of a file's content; empty if there is none."""
+    """Return the digest of a file's content; empty if there is none, and no digest at all of what is no file."""
     try:
-        return digest(path.read_bytes())
+        return digest(read_regular(path))
     except FileNotFoundError:
         return ""
+    except OSError as error:
+        if not is_damaged(error):
+            raise
+        return f"unreadable:{error.errno}"
 
 
 def digest(content: bytes) -> str:
@@ -306,11 +318,7 @@ def _sync_parents(entries: Iterable[_JournalEntry]) -> None:
 
 def _read_journal(places: Places) -> object:
     """Return what the journal says, `None` if it is damaged; one that the disk does not give now is not damaged."""
-    try:
-        content: object = json.loads(places.journal.read_bytes())
-    except (ValueError, RecursionError):
-        return None
-    return content
+    return read_stored(places.journal)
 
 
 def _entries_of(journal: object) -> list[_JournalEntry] | None:
@@ -341,7 +349,12 @@ def _sweep(places: Places) -> None:
 
 def _park(places: Places, operation: str, details: tuple[str, ...]) -> Recovered:
     """Set a journal aside that can neither be finished nor undone; the selected generation runs on."""
-    content = places.journal.read_bytes()
+    try:
+        content = read_regular(places.journal)
+    except OSError as error:
+        if not is_damaged(error):
+            raise
+        content = os.urandom(6)
     parked = places.journal.with_name(f"journal.parked-{hashlib.sha256(content).hexdigest()[:12]}.json")
     places.journal.rename(parked)
     sync_folder(places.state)

@@ -19,13 +19,20 @@ from admission import (
 )
 from lockfiles import Artifact, Edge, Pin, sidecar
 from lockfiles.graph import requirement_of
+from pm.documents.boundary import alike, texts
 from pm.documents.files import PROJECT_FILE, Content, Fetch
 from pm.errors import PmError
 from pm.index import IndexClient
 from pm.index.folders import place_in_state, sha256_of, wheel_in_state
 from pm.names import EMBEDDED_NAME, HOST_NAME
 from pm.places import Places
-from pm.plugins.declaration_cache import Rules, declaration_from_json, declaration_to_json
+from pm.plugins.declaration_cache import (
+    Rules,
+    declaration_from_json,
+    declaration_to_json,
+    problem_from_json,
+    requirement_from_json,
+)
 from pm.redaction import redact
 
 if TYPE_CHECKING:
@@ -200,29 +207,32 @@ def core_to_json(hosted: HostedCore, target: Target) -> dict[str, Any]:
 
 
 def core_from_json(value: Mapping[str, Any]) -> HostedCore:
-    """Return the core that `core_to_json` was given."""
-    requirements = []
-    for row in value["requirements"]:
-        fields = dict(zip(Requirement._fields, row, strict=True))
-        owner, *place = fields["origin"]
-        fields["origin"] = Origin(Owner(*owner), *place)
-        fields["extras"] = tuple(fields["extras"])
-        requirements.append(Requirement(**fields))
+    """Return the core that `core_to_json` was given; raise `ValueError` for anything else."""
+    try:
+        return _from_json(value)
+    except (TypeError, LookupError, AttributeError) as error:
+        message = "this is not a core"
+        raise ValueError(message) from error
+
+
+def _from_json(value: Mapping[str, Any]) -> HostedCore:
     core = Core(
         name=value["name"],
         version=value["version"],
-        requirements=tuple(requirements),
+        requirements=tuple(map(requirement_from_json, value["requirements"])),
         requires_python=value["requires_python"],
-        preferences=value["preferences"],
+        preferences=dict(zip(value["preferences"], texts([*value["preferences"].values()]), strict=True)),
         speaks=value["speaks"],
         pin=sidecar.pin_from_json(value["pin"]) if value["pin"] is not None else None,
-        extras=tuple(value["extras"]),
-        active=tuple(value.get("active", value["extras"])),
-        offers=tuple(value.get("offers", ())),
+        extras=texts(value["extras"]),
+        active=texts(value.get("active", value["extras"])),
+        offers=texts(value.get("offers", ())),
     )
+    alike(core._replace(pin=None), Core("", ""))
     bundled = {key: declaration_from_json(row) for key, row in value["bundled"].items()}
-    notes = tuple(Problem(*row) for row in value.get("notes", ()))
-    return HostedCore(core, value["kind"], value["setting"], bundled, value.get("folder", ""), notes)
+    notes = tuple(map(problem_from_json, value.get("notes", ())))
+    kind, setting, folder = texts([value["kind"], value["setting"], value.get("folder", "")])
+    return HostedCore(core, kind, setting, bundled, folder, notes)
 
 
 # -- the embedded core

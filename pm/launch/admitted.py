@@ -52,14 +52,25 @@ def unadmitted(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> 
     stamped = stamps(paths)
     kept = read_json(file)
     if isinstance(kept, dict) and (kept.get("key"), kept.get("paths"), kept.get("stamps")) == (key, paths, stamped):
-        with suppress(KeyError, TypeError):  # damaged as only a hand does it: found out anew
-            return Unadmitted(**kept["answer"])
+        known = _kept_answer(kept.get("answer"))
+        if known is not None:
+            return known
     answer, lasting = _read(places, pointer, environ)
     if lasting:
         value = {"key": key, "paths": paths, "stamps": stamped, "answer": answer._asdict()}
         with suppress(PmError):  # a cache that cannot be written costs time and nothing else
             write_json(file, value, mode=0o600)
     return answer
+
+
+def _kept_answer(value: object) -> Unadmitted | None:
+    """Return an answer as it was kept; `None` for one that a hand has damaged: then it is found out anew."""
+    if not isinstance(value, dict) or value.keys() != set(Unadmitted._fields):
+        return None
+    answer = Unadmitted(**value)
+    texts = (answer.message, answer.step, answer.note)
+    standing = answer.standing is None or isinstance(answer.standing, dict)
+    return answer if standing and all(isinstance(text, str) for text in texts) else None
 
 
 def _elsewhere(places: Places, pointer: Pointer) -> Iterator[str]:

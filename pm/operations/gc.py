@@ -19,7 +19,7 @@ from pm.operations.leftovers import GONE
 from pm.operations.run import OperationRun, Result
 from pm.places import EnvironmentNumber, GenerationNumber, Places
 from pm.receipts.receipt import Done
-from pm.system.files import disk_error, size_text, sync_folder
+from pm.system.files import disk_error, is_damaged, read_regular, size_text, sync_folder
 
 _TREE = re.compile(r"/pm/trees/([0-9a-f]{64})")
 
@@ -96,11 +96,13 @@ def _promised(places: Places) -> frozenset[str]:
 
 
 def _text(path: Path) -> str:
-    """Return the text of a receipt; nothing of one that another process has dropped just now, as the oldest."""
+    """Return the text of a file of ours; nothing of one that was dropped just now, or is no file."""
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return ""
+        return read_regular(path).decode(errors="replace")
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) or is_damaged(error):
+            return ""
+        raise
 
 
 def _record(places: Places, number: GenerationNumber) -> Record | None:
@@ -112,7 +114,7 @@ def _record(places: Places, number: GenerationNumber) -> Record | None:
         return read_record(places, number)
     except PmError:
         if places.record(number).exists():
-            places.record(number).read_bytes()
+            _text(places.record(number))
         return None
 
 

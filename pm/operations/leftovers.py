@@ -18,7 +18,7 @@ from pm.generations.leases import exclusively
 from pm.generations.pointer import read_pointer
 from pm.generations.records import environments, read_record, recorded
 from pm.places import EnvironmentNumber, Places, own_environment
-from pm.system.files import unfinished_by
+from pm.system.files import read_regular, unfinished_by
 
 GONE = ".gone-"
 """In the name of an environment that is being deleted: a rename comes first, so that none half deleted has a number."""
@@ -74,15 +74,23 @@ def _abandoned(folder: Path, depth: int) -> Iterator[Path]:
 
 def _beside(places: Places) -> Iterator[Path]:
     """Yield what was staged for a transaction or kept by it, unless a parked journal names it."""
-    parked = "".join(journal.read_text(errors="replace") for journal in places.state.glob("journal.parked-*.json"))
+    parked = "".join(map(_text, places.state.glob("journal.parked-*.json")))
     for home in (places.root, *_inside(places.root / "profiles")):
         plugins = home / "plugins"
         groups = (path for path in _inside(plugins) if path.is_dir() and not path.is_symlink())
-        for folder in {(home / CONFIG).resolve().parent, plugins, *groups, places.trees, places.generations}:
+        config = Path(os.path.realpath(home / CONFIG))
+        for folder in {config.parent, plugins, *groups, places.trees, places.generations}:
             for path in _inside(folder):
                 match = _BESIDE.fullmatch(path.name)
                 if match is not None and match["stem"] not in parked:
                     yield path
+
+
+def _text(journal: Path) -> str:
+    try:
+        return read_regular(journal).decode(errors="replace")
+    except OSError:  # of what is no file nothing is known, and nothing is named by it
+        return ""
 
 
 def _unrecorded(places: Places) -> list[EnvironmentNumber]:

@@ -117,12 +117,12 @@ def _selection_of(profile: ProfilePlugins, record: Record | None) -> Mapping[str
 def fingerprint_later(state: State, proposal: Proposal, consents: Mapping[str, Any]) -> str:
     """Return the fingerprint that the next operation finds: a consent that nothing needed is not kept."""
     settings, constraints = state.settings, proposal.constraints
-    build = {canonical_name(name) for name in (*settings.allow_build, *consents["allow_build"])}
-    prerelease = {canonical_name(name) for name in (*settings.allow_prerelease, *consents["allow_prerelease"])}
+    build = {canonical_name(name) for name in (*settings.allow_build, *consents.get("allow_build", ()))}
+    prerelease = {canonical_name(name) for name in (*settings.allow_prerelease, *consents.get("allow_prerelease", ()))}
     policy = constraints.policy._replace(
         allow_build=tuple(sorted(build)),
         allow_prerelease=tuple(sorted(prerelease)),
-        allow_direct_urls=settings.allow_direct_urls or bool(consents["allow_direct_urls"]),
+        allow_direct_urls=settings.allow_direct_urls or bool(consents.get("allow_direct_urls")),
     )
     if policy == constraints.policy:
         return proposal.fingerprint

@@ -6,9 +6,9 @@ from admission import Refused
 from pm.config.profiles import read_selection
 from pm.errors import PmError
 from pm.generations.build import Edits, Ingredients, Prepared, contents_after, prepare, select
+from pm.generations.inventory import recorded_core
 from pm.generations.records import Record
 from pm.generations.uv import forget
-from pm.host.core import core_from_json
 from pm.host.interpreter import describe_interpreter
 from pm.operations.run import OperationRun, Result
 from pm.operations.selected_generation import say_selected, selected_record
@@ -42,7 +42,7 @@ def repair(run: OperationRun, options: Options) -> Result:
 
 def _built(run: OperationRun, record: Record, options: Options) -> Prepared | Refused:
     interpreter = describe_interpreter(Path(record.interpreter), run.places.cache)
-    hosted = core_from_json(record.core)
+    hosted = recorded_core(run.places, record)
     with run.phase("build", f"building an environment of {len(record.lock.pins)} packages"):
         if options.offline:
             return prepare(run.places, record.lock, Ingredients(hosted, interpreter, None, None), None)

@@ -11,6 +11,7 @@ from pm.operations.receipt_rows import Start
 from pm.operations.run import OperationRun, Result
 from pm.receipts.receipt import InvalidReceipt, Receipt
 from pm.receipts.store import UnknownReceipt, facts_digest, find, load
+from pm.system.files import read_regular
 from pm.verdict.evidence import decided_again
 
 
@@ -55,7 +56,7 @@ def _receipt(run: OperationRun, word: str) -> tuple[Path, Receipt]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_regular(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise PmError("invalid-evidence", f"`{path}` cannot be read: {error}", file=str(path)) from error
 

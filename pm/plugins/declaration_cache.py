@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from admission import Declaration, ExternalDependency, Origin, Owner, Problem, Requirement
+from pm.documents.boundary import alike, texts
 from pm.documents.files import DECLARATION_FILES, SOURCE_FILE, Content, Fetch, folder_files
 from pm.documents.parse_cache import remembered, stamp_of
 
@@ -82,23 +83,32 @@ def declaration_from_json(value: object) -> Declaration:
     Raise `TypeError`, `ValueError` or `LookupError` for any other value.
     """
     fields: dict[str, Any] = dict(_mapping(value))
-    fields["requirements"] = tuple(map(_requirement, _list(fields["requirements"])))
-    fields["gates"] = tuple(map(_requirement, _list(fields["gates"])))
-    fields["problems"] = tuple(Problem(*_list(row)) for row in _list(fields["problems"]))
-    fields["notes"] = tuple(Problem(*_list(row)) for row in _list(fields["notes"]))
+    for name in ("requirements", "gates"):
+        fields[name] = tuple(map(requirement_from_json, _list(fields[name])))
+    for name in ("problems", "notes"):
+        fields[name] = tuple(map(problem_from_json, _list(fields[name])))
     external = _list(fields["external_dependencies"])
-    fields["external_dependencies"] = tuple(ExternalDependency(*_list(row)) for row in external)
+    fields["external_dependencies"] = tuple(ExternalDependency(*texts(row)) for row in external)
     for name in ("exempt", "requires_env", "hooks"):
-        fields[name] = tuple(_list(fields[name]))
-    return Declaration(**fields)
+        fields[name] = texts(fields[name])
+    return alike(Declaration(**fields), Declaration(key="", name=""))
 
 
-def _requirement(row: object) -> Requirement:
+def problem_from_json(row: object) -> Problem:
+    """Return the problem of a row; raise `TypeError` for any other value."""
+    return alike(Problem(*_list(row)), Problem("", ""))
+
+
+def requirement_from_json(row: object) -> Requirement:
+    """Return the requirement of a row; raise `TypeError` or `ValueError` for any other value."""
     values: dict[str, Any] = dict(zip(Requirement._fields, _list(row), strict=True))
     owner, *place = _list(values["origin"])
-    values["origin"] = Origin(Owner(*_list(owner)), *place)
-    values["extras"] = tuple(_list(values["extras"]))
-    return Requirement(**values)
+    values["origin"] = alike(Origin(Owner(*texts(owner)), *place), _NOWHERE)
+    values["extras"] = texts(values["extras"])
+    return alike(Requirement(**values), Requirement("", _NOWHERE))
+
+
+_NOWHERE = Origin(Owner("plugin", ""))
 
 
 def _list(value: object) -> Sequence[Any]:

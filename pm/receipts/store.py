@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pm.errors import PmError
 from pm.places import GenerationNumber
 from pm.receipts.receipt import FactsFile, InvalidReceipt, Receipt, from_json, receipt_text, time_text
-from pm.system.files import disk_error, write_bytes
+from pm.system.files import disk_error, read_regular, write_bytes
 
 __all__ = [
     "Stored",
@@ -94,7 +94,7 @@ def load(path: Path) -> Receipt:
     Raise `InvalidReceipt` for a broken one, `PmError` for a file that cannot be read.
     """
     try:
-        return from_json(json.loads(path.read_bytes()))
+        return from_json(json.loads(read_regular(path)))
     except OSError as error:
         message = f"the receipt `{path.name}` cannot be read: {error.strerror}"
         raise PmError("not-writable", message, file=str(path)) from error

@@ -67,8 +67,9 @@ def write_bytes(path: Path, content: bytes, *, mode: int = 0o644, durable: bool 
 
 def write_json(path: Path, value: object, *, mode: int = 0o644, durable: bool = False) -> None:
     """Replace a JSON file; see `write_bytes`."""
-    content = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
-    write_bytes(path, content + b"\n", mode=mode, durable=durable)
+    content = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    # a name that is not UTF-8 has halves of surrogate pairs, which `json` reads back as they are
+    write_bytes(path, content.encode(errors="surrogatepass") + b"\n", mode=mode, durable=durable)
 
 
 @contextlib.contextmanager
@@ -164,10 +165,19 @@ def read_stored(path: Path) -> object:
     Raise `OSError` for one that the disk does not give now: it may be fine later, and must not be written over.
     """
     try:
-        content: object = json.loads(path.read_bytes())
+        content: object = json.loads(read_regular(path))
     except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
         return None
+    except OSError as error:
+        if is_damaged(error):
+            return None
+        raise
     return content
+
+
+def is_damaged(error: OSError) -> bool:
+    """Say whether `read_regular` refused what lies there, and no later attempt will get more of it."""
+    return error.errno in (errno.EINVAL, errno.EFBIG, errno.ELOOP)
 
 
 def remove_tree(folder: Path) -> None:
