@@ -7,6 +7,7 @@ from typing import NamedTuple
 from admission import declaration_digest
 from pm.config.profiles import read_selection
 from pm.config.settings import Selection
+from pm.errors import PmError
 from pm.generations.admitted import is_admitted
 from pm.generations.inventory import recorded_surroundings, take_inventory
 from pm.generations.records import Member, Record, read_selected
@@ -30,17 +31,18 @@ class View(NamedTuple):
     """What the config enables and was not found, as written."""
     known_settings: frozenset[str]
     """Names of environment variables that are set, here or in the home's `.env`."""
+    config_problem: PmError | None = None
+    """Why a config cannot be read; then what was admitted last counts as enabled."""
 
 
 def look(places: Places, environ: Mapping[str, str], project: Path | None) -> View:
     """Read what is there; nothing is decided, asked or written outside of the cache.
 
-    Raise `PmError` (`config-unreadable`, `drift`).
+    Of a config that cannot be read the last admitted plugins count as enabled. Raise `PmError` (`config-unreadable`)
+    for one of which nothing was admitted yet, (`drift`).
     """
     record = read_selected(places)
-    cache = places.cache / "read"
-    selection = read_selection(places.home, cache)
-    settings = selection if places.home == places.root else read_selection(places.root, cache)
+    selection, settings, problem = _selections(places, record)
     surroundings = recorded_surroundings(places, settings.section, record, environ=environ, project=project)
     found, enabled = take_inventory(places.home, selection, surroundings)
     return View(
@@ -51,7 +53,33 @@ def look(places: Places, environ: Mapping[str, str], project: Path | None) -> Vi
         enabled=frozenset(member.key for member in enabled.members),
         missing=enabled.missing,
         known_settings=frozenset(environ) | _dotenv_names(places.home / ".env"),
+        config_problem=problem,
     )
+
+
+def _selections(places: Places, record: Record | None) -> tuple[Selection, Selection, PmError | None]:
+    """Return what the configs of the home and of the root select, and what is wrong with one of them."""
+    found: list[Selection] = []
+    problem: PmError | None = None
+    for home in (places.home, places.root):
+        try:
+            found.append(read_selection(home, places.cache / "read"))
+        except PmError as error:
+            if record is None:
+                raise
+            problem = problem or error
+            here = (member.key for member in record.members if places.profile in member.profiles)
+            found.append(Selection(enabled=tuple(here)))
+    return found[0], found[1], problem
+
+
+def with_config_problem(listing: dict[str, object], view: View) -> dict[str, object]:
+    """Return a listing with what is wrong with the config, if something is."""
+    problem = view.config_problem
+    if problem is None:
+        return listing
+    said = {name: getattr(problem, name) for name in ("code", "message", "hint", "file", "line", "key")}
+    return {**listing, "config_problem": said}
 
 
 def plugins(view: View) -> list[dict[str, object]]:
@@ -113,7 +141,7 @@ def status(view: View) -> dict[str, object]:
     """Return what `pm status --json` shows: the selected generation, and everything that is enabled."""
     record = view.record
     behind = _running_behind(view)
-    return {
+    status: dict[str, object] = {
         "generation": _generation(view),
         "core": record.lock.core if record is not None else None,
         "target": record.target if record is not None else None,
@@ -124,6 +152,7 @@ def status(view: View) -> dict[str, object]:
         "profile": view.places.profile,
         "interrupted": view.places.journal.exists(),
     }
+    return with_config_problem(status, view)
 
 
 def _generation(view: View) -> dict[str, object] | None:

@@ -14,7 +14,17 @@ _RECEIPT = ("id", "time", "operation", "outcome", "summary")
 def plugins_text(listing: Mapping[str, Any]) -> str:
     """Return the listing of plugins as text."""
     rows = listing["plugins"]
-    return table(rows, _PLUGIN) if rows else "no plugin is installed; `hermes plugins install FOLDER` installs one"
+    none = "no plugin is installed; `hermes plugins install FOLDER` installs one"
+    return "\n".join([*_config_problem(listing), table(rows, _PLUGIN) if rows else none])
+
+
+def _config_problem(listing: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with the config, if something is: then the listing rests on what was admitted last."""
+    problem = listing.get("config_problem")
+    if problem is not None:
+        place = f"{problem['file']}:{problem['line']}" if problem["line"] else problem["file"]
+        yield f"config      cannot be read, so what was admitted last counts as enabled: {problem['message']} ({place})"
+        yield from (f"            {hint}" for hint in (problem["hint"],) if hint)
 
 
 def receipts_text(listing: Mapping[str, Any]) -> str:
@@ -48,6 +58,7 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield f"generation  {generation['number']}, in {generation['path']}"
         yield f"core        {status['core']}"
         yield f"target      {status['target']}"
+    yield from _config_problem(status)
     if status["interrupted"]:
         yield "interrupted an operation was interrupted; the next one that changes something repairs what it left"
     if status["restart_required"]:

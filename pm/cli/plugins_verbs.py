@@ -63,11 +63,12 @@ def validate_plugin(arguments: Namespace, words: Sequence[str]) -> int:
 
 def list_plugins(arguments: Namespace, words: Sequence[str]) -> int:
     """List every copy of every plugin."""
-    from pm.cli.listings import plugins
+    from pm.cli.listings import plugins, with_config_problem
     from pm.cli.listings_text import plugins_text
 
     call = Call(arguments, words)
-    return call.print({"plugins": plugins(call.view())}, plugins_text)
+    view = call.view()
+    return call.print(with_config_problem({"plugins": plugins(view)}, view), plugins_text)
 
 
 def show_plugin(arguments: Namespace, words: Sequence[str]) -> int:

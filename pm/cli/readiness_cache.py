@@ -97,8 +97,8 @@ def _is_dynamic(path: str) -> bool:
     if not path.endswith("/pyproject.toml"):
         return False
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - as above
-            return b"dynamic" in file.read()
+        with open(path, "rb", opener=_unblocked) as file:
+            return b"dynamic" in file.read(_LONGEST)
     except OSError:
         return False
 

@@ -11,7 +11,7 @@ from pm.documents.files import regular_file, text_of
 from pm.documents.parse_cache import remembered, stamp_of
 from pm.errors import PmError
 from pm.limits import CONFIG_BYTES
-from pm.names import canonical_key, leaf
+from pm.names import canonical_key, leaf, shown
 from pm.places import DEFAULT_PROFILE, profile_name
 from pm.plugins.discovery import Found
 from pm.system.files import leads_nowhere, owner_hint
@@ -81,6 +81,9 @@ def config_bytes(path: Path) -> bytes | None:
     Raise `PmError` (`config-unreadable`) if they cannot be had; a link that leads nowhere is no empty config.
     """
     content = regular_file(path, str(path), CONFIG_BYTES)
+    if content is None and (target := leads_nowhere(path.parent)):
+        message = f"the home is a link that leads nowhere, to {shown(target)}"
+        raise PmError("config-unreadable", message, file=str(path.parent), hint="put back what it names")
     if isinstance(content, Problem):
         hint = "put back what it names, or remove the link" if leads_nowhere(path) else owner_hint(path)
         raise unreadable(content._replace(hint=hint))
@@ -188,10 +191,12 @@ def selections(selection: Selection) -> Iterator[tuple[str, str]]:
 
 
 def _subfolders(folder: Path) -> list[Path]:
+    """Return the folders in a folder that are not hidden, and links that lead nowhere: what they name may be back."""
     try:
-        return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+        paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except (FileNotFoundError, NotADirectoryError):
         return []
+    return [path for path in paths if path.is_dir() or leads_nowhere(path)]
 
 
 def _profile(name: str, home: Path, cache_directory: Path | None) -> Profile:

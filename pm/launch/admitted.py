@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pm.errors import PmError
 from pm.generations.pointer import AdmittedMember, Pointer
+from pm.limits import DECLARATION_BYTES
 from pm.places import Places
-from pm.system.files import read_json, write_json
+from pm.system.files import read_json, read_regular, write_json
 from pm.system.stamps import code_stamps, inputs, plugin_files, stamps
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _names_further_files(folder: Path | None) -> bool:
     if folder is None:
         return False
     try:
-        return b"dynamic" in (folder / "pyproject.toml").read_bytes()
+        return b"dynamic" in read_regular(folder / "pyproject.toml", DECLARATION_BYTES)
     except FileNotFoundError:
         return False
     except OSError:

@@ -62,7 +62,7 @@ def _abandoned(folder: Path, depth: int) -> Iterator[Path]:
     try:
         with os.scandir(folder) as scanned:
             entries = list(scanned)
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError:  # one that cannot be looked into stays as it is, and stops nothing
         return
     for entry in entries:
         process = unfinished_by(entry.name)
@@ -139,4 +139,8 @@ def _remove(path: Path) -> None:
 
 
 def _inside(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.is_dir() else []
+    """Return what is in a folder; nothing of one that is none, or cannot be looked into."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []

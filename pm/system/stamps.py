@@ -72,9 +72,14 @@ def root_of(home: str) -> str:
 def _subfolders(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            return sorted(entry.path for entry in entries if entry.is_dir())
+            return sorted(entry.path for entry in entries if _may_be_folder(entry))
     except OSError:
         return []
+
+
+def _may_be_folder(entry: os.DirEntry[str]) -> bool:
+    """Say whether something is a folder, or a link: what it names may come and go."""
+    return entry.is_symlink() or entry.is_dir(follow_symlinks=False)
 
 
 def _stamp(path: str) -> Stamp:
