@@ -55,15 +55,15 @@ class Reason(NamedTuple):
     hint: str = ""
     consents: tuple[str, ...] = ()
     """Actions with which a version of the package could be had that all of the demands accept: `allow-prerelease`,
-    `allow-newer`, `allow-build`."""
+    `allow-newer`, `allow-build`; or with which files may be written twice: `allow-collision`."""
 
 
 class Step(NamedTuple):
     """One way out of a refusal, as a value; `pm` renders its command."""
 
     action: str
-    """`widen`, `update-core`, `allow-prerelease`, `allow-build`, `allow-newer`, `leave-out`, `repair`, `re-enable`,
-    `retry`, or `together` for several of them of which none suffices alone."""
+    """`widen`, `update-core`, `allow-prerelease`, `allow-build`, `allow-newer`, `allow-collision`, `leave-out`,
+    `repair`, `re-enable`, `retry`, or `together` for several of them of which none suffices alone."""
     subject: str
     """The plugin key, the package or the core requirement that the action is about."""
     explanation: str = ""

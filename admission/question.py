@@ -55,6 +55,8 @@ class Policy(NamedTuple):
     """`default` or `direct-opt-in` (docs/explanation/how-it-decides.md)."""
     allow_prerelease: tuple[str, ...] = ()
     allow_build: tuple[str, ...] = ()
+    allow_collision: tuple[str, ...] = ()
+    """Distributions that may write the same files as others, with other content."""
     allow_direct_urls: bool = False
     exclude_newer: str = ""
     """The setting as written: `` (off), a span such as `14 days`, or an instant."""
@@ -97,6 +99,8 @@ class ConstraintSet(NamedTuple):
                 self.policy.allow_direct_urls,
                 self.policy.exclude_newer,
                 list(self.policy.indexes),
+                # a fingerprint from before this consent existed is still that of the same inputs
+                *([sorted(self.policy.allow_collision)] if self.policy.allow_collision else []),
             ],
         }
         return _digest(value)

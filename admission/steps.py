@@ -29,7 +29,7 @@ __all__ = [
 
 MOST = 12
 """Proposals for one refusal."""
-_INVASIVE = ("widen", "update-core", "allow-prerelease", "allow-newer", "leave-out")
+_INVASIVE = ("widen", "update-core", "allow-prerelease", "allow-newer", "allow-collision", "leave-out")
 """Actions that can be confirmed, from the least to the most invasive."""
 _WRITTEN = re.compile(
     r"(?P<name>\s*[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?:\s*\[[^\]]*\])?)(?P<before>\s*\(?\s*)"
@@ -229,6 +229,8 @@ def _consents(refused: Refused) -> Iterator[ProposedStep]:
             match action:
                 case "allow-prerelease":
                     yield ProposedStep(Step("allow-prerelease", name), partial(_with_prereleases, name=name))
+                case "allow-collision":
+                    yield ProposedStep(Step("allow-collision", name), partial(_with_collisions, name=name))
                 case "allow-newer":
                     yield ProposedStep(Step("allow-newer", name, value="off"), _without_quarantine)
                 case _:
@@ -238,6 +240,11 @@ def _consents(refused: Refused) -> Iterator[ProposedStep]:
 def _with_prereleases(question: Question, name: str) -> Question:
     policy = question.constraints.policy
     return _with_policy(question, policy._replace(allow_prerelease=tuple(sorted({*policy.allow_prerelease, name}))))
+
+
+def _with_collisions(question: Question, name: str) -> Question:
+    policy = question.constraints.policy
+    return _with_policy(question, policy._replace(allow_collision=tuple(sorted({*policy.allow_collision, name}))))
 
 
 def _without_quarantine(question: Question) -> Question:

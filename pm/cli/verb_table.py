@@ -143,6 +143,13 @@ DRY_RUN = Argument(
 CONSENTS = (
     Argument(("--allow-build",), "allow this package to be built from source", "package", "NAME", is_repeatable=True),
     Argument(("--allow-prerelease",), "allow pre-releases of this package", "package", "NAME", is_repeatable=True),
+    Argument(
+        ("--allow-collision",),
+        "allow this package and another one to write the same files",
+        "package",
+        "NAME",
+        is_repeatable=True,
+    ),
     Argument(("--allow-direct-urls",), "allow requirements that name a wheel by its address", "switch", default=False),
     Argument(("--budget",), "search limit, in rounds", "count", "ROUNDS", default=0),
     Argument(

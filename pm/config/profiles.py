@@ -218,7 +218,7 @@ def _decoded(value: object) -> Selection:
     settings: dict[str, Any] = dict(zip(Settings._fields, _rows(fields["section"]), strict=True))
     if settings["indexes"] is not None:
         settings["indexes"] = tuple(_index(row) for row in _rows(settings["indexes"]))
-    for name in ("allow_build", "allow_prerelease", "find_links"):
+    for name in ("allow_build", "allow_prerelease", "allow_collision", "find_links"):
         settings[name] = tuple(_rows(settings[name]))
     for name in ("enabled", "disabled", "entries"):
         fields[name] = tuple(_rows(fields[name]))

@@ -157,6 +157,7 @@ class _Section:
             exclude_newer=self._exclude_newer(),
             allow_build=self._packages("allow_build"),
             allow_prerelease=self._packages("allow_prerelease"),
+            allow_collision=self._packages("allow_collision"),
             allow_direct_urls=self._switch(self._section, "allow_direct_urls", "pm"),
             keep_generations=self._count("keep_generations", unset.keep_generations),
             audit=self._one_of("audit", ("off", "warn", "refuse"), unset.audit),

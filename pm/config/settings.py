@@ -27,6 +27,7 @@ class Settings(NamedTuple):
     """A span or an instant as written; empty when quarantine is off."""
     allow_build: tuple[str, ...] = ()
     allow_prerelease: tuple[str, ...] = ()
+    allow_collision: tuple[str, ...] = ()
     allow_direct_urls: bool = False
     keep_generations: int = 3
     audit: str = "off"

@@ -24,6 +24,7 @@ from pm.generations.environment import (
     check_environment,
     discard_environment,
     seal,
+    settle_collisions,
 )
 from pm.generations.fault_reasons import refusal_of, warning_of
 from pm.generations.file_faults import Fault, flaws_of
@@ -51,6 +52,8 @@ class Ingredients(NamedTuple):
     """`None`: from uv's cache alone."""
     client: IndexClient | None
     """Gives the wheels that the lock names by path; `None`: they are in the state already."""
+    allow_collision: frozenset[str] = frozenset()
+    """Distributions that may write the same files as others."""
 
 
 class Prepared(NamedTuple):
@@ -126,6 +129,11 @@ def prepare(places: Places, lock: Lock, ingredients: Ingredients, selected: Reco
     return Prepared(number, environment, lock, warnings, check.compared)
 
 
+def allowed_collisions(consents: Mapping[str, Any]) -> frozenset[str]:
+    """Return which distributions of a record may write the same files as others."""
+    return frozenset(consents.get("allow_collision", ()))
+
+
 def _import_what_comes_next() -> None:
     """Import what the check of an environment and the commit need."""
     import csv  # noqa: F401 - of RECORDs with quotes
@@ -184,11 +192,11 @@ class _Construction:
         try:
             with meanwhile(_import_what_comes_next):
                 self._build(sources=self._ingredients.sources)
+            return self._checked(compared_until(self._places, self._lock))
         except PmError as error:
             if error.code != "install-failed":
                 raise
             return error
-        return self._checked(compared_until(self._places, self._lock))
 
     def _drop_damaged(self) -> bool:
         """Take out of uv's cache what is not whole there, and say whether anything was."""
@@ -208,14 +216,25 @@ class _Construction:
             raise made
         return made
 
+    @property
+    def _folder(self) -> Path:
+        return self._places.environment(self._number)
+
+    def _check(self, compared: Mapping[str, float] | None) -> EnvironmentCheck:
+        interpreter, allowed = self._ingredients.interpreter, self._ingredients.allow_collision
+        return check_environment(self._folder, self._lock, interpreter, compared, allow_collision=allowed)
+
     def _checked(self, compared: Mapping[str, float] | None) -> EnvironmentCheck | PmError:
-        folder = self._places.environment(self._number)
         # the flush before the commit has less to do then, and the check writes nothing
         with meanwhile(os.sync):
-            check = check_environment(folder, self._lock, self._ingredients.interpreter, compared)
-        if not check.drift:
+            check = self._check(compared)
+        shared = [fault for fault in check.clashes if fault.harmless and fault.others]
+        if shared:
+            settle_collisions(self._places, self._folder, self._lock, shared, sources=self._ingredients.sources)
+            check = self._check(compared)
+        if not check.drift or not all(fault.harmless for fault in check.clashes):
             return check
-        discard_environment(folder)
+        discard_environment(self._folder)
         return _not_as_locked(check.drift)
 
 

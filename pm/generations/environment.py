@@ -3,14 +3,14 @@
 import math
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, NoReturn
 
-from lockfiles import Lock
+from lockfiles import Lock, pylock
 from lockfiles.graph import requirement_of
 from pm.dist_info import RecordLine
 from pm.generations import uv
@@ -25,9 +25,10 @@ from pm.generations.distributions import (
     own_files,
     own_record,
     site_packages,
+    winners,
     write_lines,
 )
-from pm.generations.file_faults import Fault, collisions, flaw, odd, shadowing
+from pm.generations.file_faults import Fault, Sharing, collisions, flaw, odd, shadowing
 from pm.host.interpreter import Interpreter
 from pm.index.own_paths import bytes_to_read, is_own, oddities, reserved, to_be_read
 from pm.index.package_sources import Sources
@@ -35,6 +36,9 @@ from pm.inside import FILE, module_source
 from pm.names import HOST_NAME, shown
 from pm.places import EnvironmentNumber, Places
 from pm.system.files import disk_error, write_bytes
+
+_OVERWRITING = "pylock.overwriting.toml"
+"""Beside the lock, which names wheels relative to it, and only while it is used."""
 
 
 def build_environment(
@@ -71,6 +75,22 @@ def build_environment(
             discard_environment(folder)
         raise
     return folder
+
+
+def settle_collisions(
+    places: Places, folder: Path, lock: Lock, collisions: Iterable[Fault], *, sources: Sources | None
+) -> None:
+    """Let each path that several distributions write have the file of the last one by name; uv leaves that open.
+
+    Raise `PmError` (`install-failed`).
+    """
+    names = sorted({name for fault in collisions for name in (fault.package, *fault.others)})
+    file = folder / _OVERWRITING
+    for pin in (lock.pin(name) for name in names[1:]):
+        if pin is not None:
+            write_bytes(file, pylock.dumps(lock._replace(pins=(pin._replace(edges=()),))).encode())
+            uv.overwrite(places, folder, file, sources)
+            file.unlink()
 
 
 def _put_module(folder: Path) -> None:
@@ -118,7 +138,12 @@ class EnvironmentCheck(NamedTuple):
 
 
 def check_environment(
-    folder: Path, lock: Lock, interpreter: Interpreter, compared: Mapping[str, float] | None = None
+    folder: Path,
+    lock: Lock,
+    interpreter: Interpreter,
+    compared: Mapping[str, float] | None = None,
+    *,
+    allow_collision: Collection[str] = (),
 ) -> EnvironmentCheck:
     """Compare an environment with its lock by names, versions and file sizes, and look for files that hide others.
 
@@ -140,7 +165,7 @@ def check_environment(
     )
     clashes = (
         *_reserved(files),
-        *collisions(files, core),
+        *collisions(files, core, Sharing(lock, frozenset(allow_collision))),
         *shadowing(files, interpreter.standard_modules, core),
         *odd({name: oddities(written, partial(_head, site)) for name, written in files.items()}),
     )
@@ -255,20 +280,20 @@ def _compare_files(
     site: Path, records: Mapping[str, list[RecordLine]], compared: Mapping[str, float] | None
 ) -> Iterator[Fault]:
     # of a path that several write only one content is there; whether that is a fault is not asked here
-    expected: dict[str, list[RecordLine]] = {}
-    for line in (line for lines in records.values() for line in lines):
-        expected.setdefault(line.path, []).append(line)
+    expected = winners(records)
     found = _found(site, expected)
     for name, lines in records.items():
         since = compared.get(name, 0.0) if compared is not None else math.inf
         for line in lines:
-            status, alike = found.get(line.path), expected[line.path]
+            if expected[line.path] is not line:
+                continue
+            status = found.get(line.path)
             if status is None:
                 yield Fault("drift", f"{shown(line.path)} of `{name}` is missing", name)
-            elif line.size is not None and all(status.st_size != other.size for other in alike):
+            elif line.size not in (None, status.st_size):
                 said = f"has {status.st_size} bytes, its RECORD says {line.size}"
                 yield Fault("drift", f"{shown(line.path)} of `{name}` {said}", name)
-            elif status.st_mtime > since and line.has_sha256 and not _is_one_of(site / line.path, alike):
+            elif status.st_mtime > since and line.has_sha256 and not _is_as_listed(site / line.path, line):
                 yield Fault("drift", f"{shown(line.path)} of `{name}` was changed", name)
 
 
@@ -288,9 +313,9 @@ def _found(site: Path, paths: Iterable[str]) -> dict[str, os.stat_result]:
     return found
 
 
-def _is_one_of(path: Path, lines: Iterable[RecordLine]) -> bool:
-    """Say whether a file has the content that one of these lines gives."""
+def _is_as_listed(path: Path, line: RecordLine) -> bool:
+    """Say whether a file has the content that a line gives."""
     try:
-        return digest_of_file(path) in {line.digest for line in lines}
+        return digest_of_file(path) == line.digest
     except OSError:  # a folder in its place
         return False

@@ -23,12 +23,20 @@ def refusal_of(clashes: Iterable[Fault], lock: Lock, roots: Sequence[Requirement
             code=fault.code,
             message=fault.message,
             package=fault.package,
+            consents=_consents(fault, lock),
             demands=tuple(_demand(lock, name, roots) for name in (fault.package, *fault.others) if lock.pin(name)),
         )
         for fault in clashes
         if not fault.harmless
     ]
     return Refused(tuple(reasons)) if reasons else None
+
+
+def _consents(fault: Fault, lock: Lock) -> tuple[str, ...]:
+    """Return by which consent a fault would be harmless: none lets a file of the core be overwritten."""
+    core = lock.core.partition("==")[0]
+    takes_part = {fault.package, *fault.others}
+    return ("allow-collision",) if fault.others and core not in takes_part else ()
 
 
 def warning_of(fault: Fault) -> Problem:

@@ -4,12 +4,13 @@ Before a build they are found from what the wheels say they contain, after it fr
 and in the same words: a dry run and an install come to one verdict.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lockfiles import Lock, Pin
+from lockfiles.graph import active_edges
 from pm.dist_info import ENDING
 from pm.errors import PmError
 from pm.index.contents import Oddity, WheelContents, contents_of, counts, top_of
@@ -34,7 +35,7 @@ class Fault(NamedTuple):
     message: str
     package: str = ""
     others: tuple[str, ...] = ()
-    """Further distributions that take part."""
+    """Further distributions that take part: those that write the same paths, or the core where its module is hidden."""
     harmless: bool = False
     """Worth a warning and no refusal."""
 
@@ -48,7 +49,14 @@ class Foreseen(NamedTuple):
     """Pins whose contents are not known, sorted: only the check after the build will judge them."""
 
 
-def faults_of(lock: Lock, index: "IndexClient", *, interpreter: "Interpreter", places: "Places") -> Foreseen:
+def faults_of(
+    lock: Lock,
+    index: "IndexClient",
+    *,
+    interpreter: "Interpreter",
+    places: "Places",
+    allow_collision: Collection[str] = (),
+) -> Foreseen:
     """Return the faults that an environment built from a lock will have.
 
     A wheel that was never looked into is asked for, in part; offline it stays unknown. Raise `PmError` as
@@ -56,7 +64,7 @@ def faults_of(lock: Lock, index: "IndexClient", *, interpreter: "Interpreter", p
     """
     contents = index.contents(lock.pins, partial(_kept, places))
     unknown = tuple(sorted(pin.name for pin in lock.pins if pin.name not in contents))
-    clashes = clashes_among(contents, lock, interpreter.standard_modules)
+    clashes = clashes_among(contents, lock, interpreter.standard_modules, allow_collision)
     return Foreseen(clashes, unknown)
 
 
@@ -70,14 +78,19 @@ def flaws_of(lock: Lock, index: "IndexClient", places: "Places") -> tuple[Fault,
 
 
 def telling_files(
-    lock: Lock, index: "IndexClient", *, interpreter: "Interpreter", places: "Places"
+    lock: Lock,
+    index: "IndexClient",
+    *,
+    interpreter: "Interpreter",
+    places: "Places",
+    allow_collision: Collection[str] = (),
 ) -> tuple[dict[str, WheelContents], frozenset[str]]:
     """Return of the distributions that faults name what tells of these, and the standard modules that count there.
 
     `clashes_among` finds the same in it. Raise `PmError` as `faults_of` does.
     """
     contents = index.contents(lock.pins, partial(_kept, places))
-    clashes = clashes_among(contents, lock, interpreter.standard_modules)
+    clashes = clashes_among(contents, lock, interpreter.standard_modules, allow_collision)
     names = {name for fault in clashes if not fault.harmless for name in (fault.package, *fault.others)}
     taking_part = {name: held for name, held in contents.items() if name in names}
     flaws = {name: held.flaw for name, held in taking_part.items()}
@@ -102,13 +115,15 @@ def _differing(contents: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str,
     }
 
 
-def clashes_among(contents: Mapping[str, WheelContents], lock: Lock, standard: frozenset[str]) -> tuple[Fault, ...]:
+def clashes_among(
+    contents: Mapping[str, WheelContents], lock: Lock, standard: frozenset[str], allow_collision: Collection[str] = ()
+) -> tuple[Fault, ...]:
     """Return what is wrong with distributions that have these contents, and with all of them in one environment."""
     core = lock.core.partition("==")[0]
     tops = {name: held.tops for name, held in contents.items()}
     return (
         *_flaws(contents),
-        *collisions(_overlapping(contents), core),
+        *collisions(_overlapping(contents), core, Sharing(lock, frozenset(allow_collision))),
         *shadowing(tops, standard, core),
         *odd({name: held.oddities for name, held in contents.items()}),
     )
@@ -178,8 +193,25 @@ def _with_folders(files: Mapping[str, str], tops: set[str]) -> dict[str, str]:
     return found
 
 
-def collisions(contents: Mapping[str, Mapping[str, str]], core: str) -> Iterator[Fault]:
-    """Name distributions that write one path with different content: the last one wins, the others are broken.
+class Sharing(NamedTuple):
+    """Which distributions may write one path with different content."""
+
+    lock: Lock = Lock(())
+    allowed: frozenset[str] = frozenset()
+    """Those that the operator named."""
+
+    def is_meant(self, names: Sequence[str]) -> bool:
+        """Say whether the operator wants it so, or the author of a distribution that itself brings all of them."""
+        return bool(self.allowed.intersection(names)) or any(
+            set(names) <= {pin.name, *(edge.name for edge in active_edges(pin))} for pin in self.lock.pins
+        )
+
+
+_NOT_SHARED = Sharing()
+
+
+def collisions(contents: Mapping[str, Mapping[str, str]], core: str, sharing: Sharing = _NOT_SHARED) -> Iterator[Fault]:
+    """Name distributions that write one path with different content: one wins, the others are broken.
 
     `contents` says for each distribution what it writes, as path → identity; what has no identity is not compared.
     """
@@ -193,19 +225,22 @@ def collisions(contents: Mapping[str, Mapping[str, str]], core: str) -> Iterator
         if len(set(by_name.values())) > 1:
             paths_of.setdefault(tuple(sorted(by_name)), []).append(path)
     for names, paths in sorted(paths_of.items()):
-        yield collision(names, sorted(paths), core)
+        yield collision(names, sorted(paths), core, sharing)
 
 
-def collision(names: tuple[str, ...], paths: list[str], core: str) -> Fault:
+def collision(names: tuple[str, ...], paths: list[str], core: str, sharing: Sharing = _NOT_SHARED) -> Fault:
     """Return the fault of distributions that write the same paths.
 
     Outside of the site-packages nothing is imported: a program that two of them call by one name is worth a warning,
-    as long as it is not the core's.
+    as is what is meant so, as long as nothing is the core's. Then the last one by name wins.
     """
     listed = " and ".join(f"`{name}`" for name in names)
     more = f" and {len(paths) - 1} more files" if len(paths) > 1 else ""
     message = f"{listed} write `{paths[0]}`{more} with different content"
-    harmless = core not in names and all(path.startswith("..") for path in paths)
+    outside = all(path.startswith("..") for path in paths)
+    harmless = core not in names and (outside or sharing.is_meant(names))
+    if harmless:
+        message += f"; {'those' if more else 'that'} of `{names[-1]}`, the last by name, will be there"
     return Fault("file-collision", message, names[0], names[1:], harmless)
 
 

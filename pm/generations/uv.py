@@ -27,11 +27,26 @@ def sync(places: Places, folder: Path, lock: Path, sources: Sources | None) -> N
 
     Raise `PmError` (`install-failed`).
     """
-    command: list[str | Path] = [uv_binary(), "pip", "sync", "--quiet", "--no-config", "--preview-features", "pylock"]
-    command += ["--python", interpreter_in(folder), "--no-build", "--allow-empty-requirements"]
+    _pip(places, ["sync", *_with(folder), "--allow-empty-requirements", lock], sources)
+
+
+def overwrite(places: Places, folder: Path, lock: Path, sources: Sources | None) -> None:
+    """Install the pins of a lock once more, over what other distributions wrote at their paths.
+
+    Raise `PmError` (`install-failed`).
+    """
+    _pip(places, ["install", *_with(folder), "--no-deps", "--reinstall", "--requirements", lock], sources)
+
+
+def _with(folder: Path) -> tuple[str | Path, ...]:
+    return ("--python", interpreter_in(folder), "--no-build")
+
+
+def _pip(places: Places, words: Sequence[str | Path], sources: Sources | None) -> None:
+    command: list[str | Path] = [uv_binary(), "pip", *words, "--quiet", "--no-config", "--preview-features", "pylock"]
     command += ["--offline"] if sources is None else []
     asked = sources.environment_for_uv() if sources is not None else {}
-    _run(places, [*command, lock], asked, _Failure("install-failed", "the lock could not be installed"))
+    _run(places, command, asked, _Failure("install-failed", "the lock could not be installed"))
 
 
 def forget(places: Places, names: Sequence[str]) -> None:

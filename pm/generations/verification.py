@@ -5,7 +5,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from lockfiles import Lock
-from pm.generations.distributions import digest_of_file, installed, lines_of, own_files, site_packages
+from pm.generations.distributions import (
+    digest_of_file,
+    installed,
+    lines_by_name,
+    lines_of,
+    own_files,
+    site_packages,
+    winners,
+)
 from pm.generations.drift import Drift
 from pm.generations.environment import check_environment
 from pm.generations.file_faults import Fault
@@ -62,14 +70,18 @@ def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:
 
 def changed_files(site: Path, hashes: Hashes) -> Iterator[Fault]:
     """Yield the files whose content is not what their distribution's RECORD says."""
-    for distribution in installed(site):
-        for line in lines_of(distribution):
+    records = lines_by_name(site)
+    expected = winners(records)
+    for name, lines in records.items():
+        for line in lines:
+            if expected[line.path] is not line:
+                continue
             path = site / line.path
             # one with another size is a fault already
             same_size = path.is_file() and line.size in (None, path.stat().st_size)
             if line.has_sha256 and same_size and _known_digest(path, hashes) != line.digest:
-                message = f"{shown(line.path)} of `{distribution.name}` was changed"
-                yield Fault("drift", message, distribution.name)
+                message = f"{shown(line.path)} of `{name}` was changed"
+                yield Fault("drift", message, name)
 
 
 def _known_digest(path: Path, hashes: Hashes) -> str:

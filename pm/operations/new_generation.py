@@ -66,6 +66,7 @@ def build(run: OperationRun, resolver: Resolver, lock: Lock) -> Prepared | Refus
         interpreter=state.interpreter,
         sources=None if state.options.offline else state.sources,
         client=resolver.index,
+        allow_collision=frozenset(state.policy.allow_collision),
     )
     record = state.record
     # an environment belongs to the interpreter that it was made with
@@ -102,6 +103,7 @@ def _consents_of(policy: Policy, lock: Lock, members: Iterable[Member]) -> dict[
     return {
         "allow_build": [name for name in policy.allow_build if name in names],
         "allow_prerelease": [name for name in policy.allow_prerelease if name in names],
+        "allow_collision": [name for name in policy.allow_collision if name in names],
         "allow_direct_urls": policy.allow_direct_urls and addressed,
     }
 
@@ -119,9 +121,11 @@ def fingerprint_later(state: State, proposal: Proposal, consents: Mapping[str, A
     settings, constraints = state.settings, proposal.constraints
     build = {canonical_name(name) for name in (*settings.allow_build, *consents.get("allow_build", ()))}
     prerelease = {canonical_name(name) for name in (*settings.allow_prerelease, *consents.get("allow_prerelease", ()))}
+    collision = {canonical_name(name) for name in (*settings.allow_collision, *consents.get("allow_collision", ()))}
     policy = constraints.policy._replace(
         allow_build=tuple(sorted(build)),
         allow_prerelease=tuple(sorted(prerelease)),
+        allow_collision=tuple(sorted(collision)),
         allow_direct_urls=settings.allow_direct_urls or bool(consents.get("allow_direct_urls")),
     )
     if policy == constraints.policy:

@@ -110,5 +110,6 @@ def _consents(policy: Policy) -> tuple[Consent, ...]:
     return (
         *(Consent("allow-build", name) for name in policy.allow_build),
         *(Consent("allow-prerelease", name) for name in policy.allow_prerelease),
+        *(Consent("allow-collision", name) for name in policy.allow_collision),
         *direct,
     )

@@ -15,6 +15,7 @@ from pm.errors import PmError
 from pm.generations.build import (
     Ingredients,
     Prepared,
+    allowed_collisions,
     apply,
     consents_left,
     prepare,
@@ -135,10 +136,11 @@ def _rebuilt(run: OperationRun, record: Record, lock: Lock, options: Options) ->
     try:
         interpreter = describe_interpreter(Path(record.interpreter), run.places.cache)
         hosted = core_from_json(record.core)
+        allowed = allowed_collisions(record.consents)
         built: Prepared | Refused | None = None
         with run.phase("build", f"building an environment of {len(lock.pins)} packages"):
             for sources in _ways(run, options):
-                built = _tried(run, lock, Ingredients(hosted, interpreter, sources, None), record)
+                built = _tried(run, lock, Ingredients(hosted, interpreter, sources, None, allowed), record)
                 if isinstance(built, Prepared):
                     return built
     except PmError as error:

@@ -5,7 +5,7 @@ from pathlib import Path
 from admission import Refused
 from pm.config.profiles import read_selection
 from pm.errors import PmError
-from pm.generations.build import Edits, Ingredients, Prepared, contents_after, prepare, select
+from pm.generations.build import Edits, Ingredients, Prepared, allowed_collisions, contents_after, prepare, select
 from pm.generations.inventory import recorded_core
 from pm.generations.records import Record
 from pm.generations.uv import forget
@@ -43,13 +43,14 @@ def repair(run: OperationRun, options: Options) -> Result:
 def _built(run: OperationRun, record: Record, options: Options) -> Prepared | Refused:
     interpreter = describe_interpreter(Path(record.interpreter), run.places.cache)
     hosted = recorded_core(run.places, record)
+    allowed = allowed_collisions(record.consents)
     with run.phase("build", f"building an environment of {len(record.lock.pins)} packages"):
         if options.offline:
-            return prepare(run.places, record.lock, Ingredients(hosted, interpreter, None, None), None)
+            return prepare(run.places, record.lock, Ingredients(hosted, interpreter, None, None, allowed), None)
         settings = read_selection(run.places.root).settings
         sources = sources_of(settings, run.places, run.context.environ)
         try:
-            return prepare(run.places, record.lock, Ingredients(hosted, interpreter, sources, None), None)
+            return prepare(run.places, record.lock, Ingredients(hosted, interpreter, sources, None, allowed), None)
         except PmError as error:
             if error.code == "install-failed":
                 error.hint = error.hint or "the wheels may be gone from the index; `hermes pm init` resolves again"

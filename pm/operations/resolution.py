@@ -69,5 +69,11 @@ def _evidence(resolver: Resolver, verdict: Verdict) -> str:
     # what the requirements alone admit is only refused because of files
     if lock is None or not isinstance(verdict.decision, Refused):
         return evidence_of(question, verdict.consulted)
-    told = telling_files(lock, index=resolver.index, interpreter=state.interpreter, places=state.places)
+    told = telling_files(
+        lock,
+        index=resolver.index,
+        interpreter=state.interpreter,
+        places=state.places,
+        allow_collision=question.constraints.policy.allow_collision,
+    )
     return evidence_of(question, verdict.consulted, TellingFiles(*told))

@@ -230,7 +230,7 @@ _CODES = (
         "file-collision", "refused",
         "two distributions of the set would write one path with different content",
         "two packages would overwrite each other's files",
-        "leave out one of the two",
+        "leave out one of the two, or let one overwrite the other with `--allow-collision`",
         "one of the two no longer contains the file",
     ),
     Code(

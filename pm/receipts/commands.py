@@ -73,7 +73,7 @@ def _all_of(parts: Sequence[Step], operation: Operation, taken: Collection[str])
 def _flags(step: Step) -> tuple[str, ...]:
     """Return what the same command is given to take the step; nothing for what is another command, or a second try."""
     match step.action:
-        case "allow-prerelease" | "allow-build":
+        case "allow-prerelease" | "allow-build" | "allow-collision":
             return (f"--{step.action}", step.subject)
         case "allow-newer":
             return ("--exclude-newer", step.value or "off")
@@ -83,7 +83,15 @@ def _flags(step: Step) -> tuple[str, ...]:
 
 _PATCHABLE = ("folder", "project")
 """Kinds of sources whose files the operator can change where they lie."""
-_WITH_VALUE = ("--allow-build", "--allow-prerelease", "--budget", "--exclude-newer", "--steps-budget", "--time-limit")
+_WITH_VALUE = (
+    "--allow-build",
+    "--allow-collision",
+    "--allow-prerelease",
+    "--budget",
+    "--exclude-newer",
+    "--steps-budget",
+    "--time-limit",
+)
 _ALONE = ("--allow-direct-urls", "--offline")
 
 

@@ -200,6 +200,7 @@ def line_text(place: PlaceRow) -> str:
 _ACTIONS = {
     "update-core": "update the core to `{value}`",
     "allow-prerelease": "allow pre-releases of `{subject}`",
+    "allow-collision": "let `{subject}` write the same files as another package",
     "allow-newer": "allow releases that are newer than `pm.exclude_newer`",
     "allow-build": "allow building `{subject}` from source, which runs its code",
     "leave-out": "disable `{subject}`",

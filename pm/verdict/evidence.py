@@ -110,7 +110,8 @@ def _with_files(decision: Decision, question: Question, row: Mapping[str, Any] |
         return decision
     flaws = row.get("flaws", {})
     contents = {name: contents_of(files, flaws.get(name, "")) for name, files in row["distributions"].items()}
-    clashes = clashes_among(contents, decision.lock, frozenset(row["standard_modules"]))
+    allowed = question.constraints.policy.allow_collision
+    clashes = clashes_among(contents, decision.lock, frozenset(row["standard_modules"]), allowed)
     return refusal_of(clashes, decision.lock, root_requirements(question.constraints)) or decision
 
 

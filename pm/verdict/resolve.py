@@ -169,7 +169,13 @@ class Resolver:
     def _with_files(self, admitted: Admitted, question: Question) -> tuple[Admitted | Refused, tuple[Problem, ...]]:
         """Refuse a set whose requirements hold together and whose files do not: one overwrites or hides another."""
         state, lock = self.state, admitted.lock
-        foreseen = faults_of(lock, self.index, interpreter=state.interpreter, places=state.places)
+        foreseen = faults_of(
+            lock,
+            self.index,
+            interpreter=state.interpreter,
+            places=state.places,
+            allow_collision=question.constraints.policy.allow_collision,
+        )
         notes = [warning_of(fault) for fault in foreseen.clashes if fault.harmless]
         if foreseen.unknown:
             message = f"which files {_listed(foreseen.unknown)} would write is not known offline; the build finds out"

@@ -32,6 +32,7 @@ class Options(NamedTuple):
     offline: bool = False
     allow_build: tuple[str, ...] = ()
     allow_prerelease: tuple[str, ...] = ()
+    allow_collision: tuple[str, ...] = ()
     allow_direct_urls: bool = False
     exclude_newer: str | None = None
     core: str | None = None
@@ -191,6 +192,7 @@ def _all_readable(profiles: Iterable[Profile]) -> None:
 class _Consents(NamedTuple):
     build: frozenset[str]
     prerelease: frozenset[str]
+    collision: frozenset[str]
     direct_urls: bool
 
 
@@ -219,6 +221,7 @@ def _consented(settings: Settings, record: Record | None, options: Options) -> _
     return _Consents(
         build=_names(settings.allow_build, kept.get("allow_build", ()), options.allow_build),
         prerelease=_names(settings.allow_prerelease, kept.get("allow_prerelease", ()), options.allow_prerelease),
+        collision=_names(settings.allow_collision, kept.get("allow_collision", ()), options.allow_collision),
         direct_urls=settings.allow_direct_urls or bool(kept.get("allow_direct_urls")) or options.allow_direct_urls,
     )
 
@@ -234,6 +237,7 @@ def _policy(settings: Settings, record: Record | None, options: Options, sources
     return Policy(
         allow_prerelease=tuple(sorted(consents.prerelease)),
         allow_build=tuple(sorted(consents.build)),
+        allow_collision=tuple(sorted(consents.collision)),
         allow_direct_urls=consents.direct_urls,
         exclude_newer=exclude_newer if not_after else "",
         not_after=not_after,

@@ -16,7 +16,7 @@ from fixtures.server import IndexServer, Shape
 from fixtures.wheels import Distribution, build_wheels
 from lockfiles import Artifact, Lock, Pin, pylock
 from pm.errors import PmError
-from pm.generations.environment import EnvironmentCheck, build_environment, check_environment
+from pm.generations.environment import build_environment, check_environment
 from pm.generations.file_faults import Fault, Foreseen, faults_of
 from pm.host.embedded import embedded_core_wheel
 from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter
@@ -169,7 +169,8 @@ def script(name: str, line: str) -> Distribution:
             [
                 Fault(
                     "file-collision",
-                    "`a` and `b` write `../../../bin/tool` with different content",
+                    "`a` and `b` write `../../../bin/tool` with different content"
+                    "; that of `b`, the last by name, will be there",
                     "a",
                     ("b",),
                     harmless=True,
@@ -195,7 +196,8 @@ def script(name: str, line: str) -> Distribution:
             [
                 Fault(
                     "file-collision",
-                    "`a` and `b` write `../../../bin/tool` with different content",
+                    "`a` and `b` write `../../../bin/tool` with different content"
+                    "; that of `b`, the last by name, will be there",
                     "a",
                     ("b",),
                     harmless=True,
@@ -213,7 +215,8 @@ def script(name: str, line: str) -> Distribution:
             [
                 Fault(
                     "file-collision",
-                    "`a` and `b` write `../../../etc/x` with different content",
+                    "`a` and `b` write `../../../etc/x` with different content"
+                    "; that of `b`, the last by name, will be there",
                     "a",
                     ("b",),
                     harmless=True,
@@ -238,9 +241,7 @@ def test_the_faults_before_a_build_are_those_after_it(
 ) -> None:
     lock = setting.lock(*distributions)
     assert setting.foresee(lock) == Foreseen(tuple(expected))
-    assert check_environment(setting.build(lock), lock, setting.interpreter) == EnvironmentCheck(
-        clashes=tuple(expected)
-    )
+    assert check_environment(setting.build(lock), lock, setting.interpreter).clashes == tuple(expected)
 
 
 def _rewritten(setting: Setting, name: str, *entries: tuple[str, str]) -> Lock:
@@ -455,5 +456,8 @@ def test_two_real_packages_with_one_program_are_worth_a_warning(tmp_path: Path, 
         candidates = [facts.candidates[name][version] for name, version in wanted]
         pins = tuple(Pin(c.name, c.version, c.artifact, index=c.index) for c in candidates)
         found = faults_of(Lock(pins), index, interpreter=interpreter, places=places)
-    message = "`fastapi` and `fastapi-cli` write `../../../bin/fastapi` with different content"
+    message = (
+        "`fastapi` and `fastapi-cli` write `../../../bin/fastapi` with different content"
+        "; that of `fastapi-cli`, the last by name, will be there"
+    )
     assert found == Foreseen((Fault("file-collision", message, "fastapi", ("fastapi-cli",), harmless=True),))

@@ -259,7 +259,10 @@ def test_a_collision_names_everybody_and_the_first_path() -> None:
 
 def test_programs_of_one_name_are_worth_a_warning() -> None:
     contents = {"fastapi": {"../../../bin/fastapi": "1"}, "fastapi-cli": {"../../../bin/fastapi": "2"}}
-    message = "`fastapi` and `fastapi-cli` write `../../../bin/fastapi` with different content"
+    message = (
+        "`fastapi` and `fastapi-cli` write `../../../bin/fastapi` with different content"
+        "; that of `fastapi-cli`, the last by name, will be there"
+    )
     assert found_in(contents) == [Fault("file-collision", message, "fastapi", ("fastapi-cli",), harmless=True)]
 
 
