@@ -23,11 +23,11 @@ from admission.steps import (
 )
 from lockfiles import Lock
 
-__all__ = ["Ask", "ways_out"]
+__all__ = ["Ask", "WaysOut"]
 
 _Answer = Admitted | Refused | str
-Ask = Callable[[Question], _Answer]
-"""Answers a question, or says what has to change before it can be answered."""
+Ask = Callable[[Question, float], _Answer]
+"""Answers a question within a share of the time that is left, or says what has to change before it can be answered."""
 
 _MOST_WAYS = 4
 """Combinations for one refusal."""
@@ -35,34 +35,56 @@ _MOST_PARTS = 5
 """Changes in one combination: as many as a refusal has independent conflicts."""
 _MOST_TRIED = 60
 """Sets of changes that are tried to find combinations."""
+_CHEAP = ("leave-out", "allow-prerelease", "allow-newer", "widen", "update-core", "allow-build")
+"""Actions in the order in which they are tried: what needs nothing new and is sure to help first."""
+_HALF = 0.5
+"""Share of the time that is left for a way that is sure to help, and for one set of several changes."""
 
 
-def ways_out(
-    question: Question,
-    refused: Refused,
-    ask: Ask,
-    *,
-    cores: OtherCores = NO_CORES,
-    fixed: Collection[str] = (),
-    before: Lock | None = None,
-) -> tuple[Step, ...]:
-    """Return the steps that were confirmed, from the least to the most invasive, and then what could not be answered.
+class WaysOut:
+    """The ways out of one refusal, as far as they were found."""
 
-    `cores` are those that may be tried, `fixed` are the plugins whose lines cannot be changed, and `before` is what is
-    locked now.
-    """
-    search = _Search(question, refused, ask, cores=cores, fixed=fixed)
-    ways: list[_Way] = []
-    suggestions: list[Step] = []
-    for proposal in search.proposals(()):
-        parts, answer = search.alone(proposal)
-        if isinstance(answer, str):
-            suggestions.append(suggested(parts[0], answer))
-        elif isinstance(answer, Admitted):
-            ways.append(_Way(parts, answer))
-    ways = ways or list(search.combinations())
-    steps = (confirmed(way.parts, way.admitted, before) for way in ways)
-    return tuple(dict.fromkeys((*steps, *suggestions)))
+    def __init__(
+        self,
+        question: Question,
+        refused: Refused,
+        ask: Ask,
+        *,
+        cores: OtherCores = NO_CORES,
+        fixed: Collection[str] = (),
+        before: Lock | None = None,
+    ) -> None:
+        """`cores` are those that may be tried, `fixed` the plugins whose lines cannot be changed, `before` the lock."""
+        self._search = _Search(question, refused, ask, cores=cores, fixed=fixed)
+        self._before = before
+        self._proposals: tuple[ProposedStep, ...] = ()
+        self._answers: dict[Step, tuple[tuple[ProposedStep, ...], _Answer]] = {}
+        self._combined: list[_Way] = []
+
+    def find(self) -> None:
+        """Try every proposal, and where none of them suffices several together; what was found stays if it is stopped.
+
+        What is cheap and sure is tried first, and each has its share of the time.
+        """
+        for has_cores in (False, True):
+            self._proposals = self._search.proposals((), has_cores=has_cores)
+            left = [proposal for proposal in self._proposals if proposal.step not in self._answers]
+            left.sort(key=lambda proposal: _CHEAP.index(proposal.step.action))
+            for number, proposal in enumerate(left):
+                share = _HALF if proposal.step.action == "leave-out" else 1 / (len(left) - number)
+                self._answers[proposal.step] = self._search.alone(proposal, share)
+        if not any(isinstance(answer, Admitted) for _, answer in self._answers.values()):
+            for way in self._search.combinations():
+                self._combined.append(way)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps that were confirmed, from the least to the most invasive, and then what could not be answered."""
+        known = [(p, *self._answers.get(p.step, ((p,), "it was not tried"))) for p in self._proposals]
+        ways = [_Way(parts, answer) for _, parts, answer in known if isinstance(answer, Admitted)]
+        confirmed_steps = (confirmed(way.parts, way.admitted, self._before) for way in (*ways, *self._combined))
+        suggestions = (suggested(parts[0], answer) for _, parts, answer in known if isinstance(answer, str))
+        return tuple(dict.fromkeys((*confirmed_steps, *suggestions)))
 
 
 class _Way(NamedTuple):
@@ -92,28 +114,28 @@ class _Search:
         self._answers: dict[frozenset[object], _Answer] = {frozenset(): refused}
         self._tried = 0
 
-    def answer(self, parts: Sequence[ProposedStep]) -> _Answer:
+    def answer(self, parts: Sequence[ProposedStep], share: float = _HALF) -> _Answer:
         """Return the answer to the question with some changes, which is the same in whatever order they are made."""
         key = frozenset(part.step for part in parts)
         if key not in self._answers:
-            self._answers[key] = self._ask(changed(self._question, parts))
+            self._answers[key] = self._ask(changed(self._question, parts), share)
         return self._answers[key]
 
-    def proposals(self, parts: Sequence[ProposedStep]) -> tuple[ProposedStep, ...]:
-        """Return what may help once some changes are made; there is only one core."""
+    def proposals(self, parts: Sequence[ProposedStep], *, has_cores: bool = True) -> tuple[ProposedStep, ...]:
+        """Return what may help once some changes are made; there is only one core, and others are looked for last."""
         refused = self.answer(parts)
         if not isinstance(refused, Refused):
             return ()
         has_core = any(part.step.action == "update-core" for part in parts)
-        cores = NO_CORES if has_core else self._cores
+        cores = self._cores if has_cores and not has_core else NO_CORES
         found = proposals(changed(self._question, parts), refused, cores=cores, fixed=self._fixed)
         return tuple(proposal for proposal in found if proposal.step not in {part.step for part in parts})
 
-    def alone(self, proposal: ProposedStep) -> tuple[tuple[ProposedStep, ...], _Answer]:
+    def alone(self, proposal: ProposedStep, share: float) -> tuple[tuple[ProposedStep, ...], _Answer]:
         """Return the answer to one proposal, with the exact text of its line if it is admitted."""
         if not proposal.certain:
             return (proposal,), "you trust its authors; its requirements are known only after the build"
-        answer = self.answer((proposal,))
+        answer = self.answer((proposal,), share)
         return self._exact((proposal,), answer) if isinstance(answer, Admitted) else ((proposal,), answer)
 
     def _exact(self, parts: tuple[ProposedStep, ...], admitted: Admitted) -> tuple[tuple[ProposedStep, ...], _Answer]:

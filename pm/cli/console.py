@@ -45,6 +45,11 @@ class Talk:
         if not self._quiet:
             _write(text)
 
+    def announce(self, text: str) -> None:
+        """Say what is known already, where progress is shown; it stays."""
+        if self._lively or self._verbose:
+            self.say(text)
+
     def clear(self) -> None:
         """Take the line of progress away."""
         if self._lively:

@@ -99,7 +99,9 @@ class Call:
         return without_commands(summary_text(listing))
 
     def _run(self, name: str, argument: str, *, dry_run: bool = False) -> OperationRun:
-        context = Context(self.places, os.environ, self.talk.tell, IndexOptions(report=self._progress))
+        context = Context(
+            self.places, os.environ, self.talk.tell, self.talk.announce, IndexOptions(report=self._progress)
+        )
         said = vars(self.arguments)
         request = Request(
             name,

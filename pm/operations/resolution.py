@@ -24,16 +24,25 @@ def resolve(
         with run.phase("evidence"):
             run.keeps_evidence(_evidence(resolver, verdict))
     if isinstance(verdict.decision, Refused):
-        from pm.verdict.ways_out import with_steps
-
-        with run.phase("steps", "trying possible steps"):
-            refused = with_steps(resolver, verdict, verdict.decision)
-        verdict = verdict._replace(decision=refused)
+        verdict = verdict._replace(decision=_with_steps(run, resolver, verdict, verdict.decision))
     for notice in resolver.notices():
         run.notice(notice)
     for replaced in _replaced(resolver.state, verdict):
         run.note(replaced)
     return verdict
+
+
+def _with_steps(run: OperationRun, resolver: Resolver, verdict: Verdict, refused: Refused) -> Refused:
+    """Store the verdict and say it, and only then look for ways out of it: that may take long, or be stopped."""
+    from pm.verdict.ways_out import with_steps
+
+    run.keeps_verdict(refused)
+    with run.phase("steps", "trying possible steps"):
+        sought = with_steps(resolver, verdict, refused)
+    if sought.stopped_by:
+        message = f"{sought.stopped_by} ended the search for ways out; the verdict was clear by then"
+        run.note(Problem("interrupted", message, hint="run it once more to see them all"))
+    return sought.refused
 
 
 def recorded_or_resolved(run: OperationRun, resolver: Resolver, proposal: Proposal, candidate: str) -> Verdict:

@@ -28,6 +28,8 @@ class Context(NamedTuple):
     environ: Mapping[str, str]
     tell: Callable[[str], None] = lambda _: None
     """Is called with what is being done, for the operator who waits."""
+    announce: Callable[[str], None] = lambda _: None
+    """Is called with what is known before the end, for the same operator."""
     index_options: IndexOptions | None = None
     """How an index is asked, and what is called with its progress."""
 
@@ -129,6 +131,16 @@ class OperationRun:
 
         self._evidence = text
         self.operation = self.operation._replace(facts=facts_file(self.operation.id, text))
+
+    def keeps_verdict(self, refused: Refused) -> None:
+        """Say a refusal, and store it as it is known; the receipt is written once more when all has ended.
+
+        Where it cannot be stored that is said at the end, when it is tried again.
+        """
+        self.context.announce(f"refused: {refused.reasons[0].message}")
+        if not self.operation.dry_run:
+            with suppress(PmError, OSError):
+                _store(self, build(self.operation, refused, finished_at=datetime.now(UTC)))
 
     def leaves(self, left: str) -> None:
         """Say what there is after all if it does not succeed (`Operation.left`)."""
@@ -250,18 +262,22 @@ def _stopped(run: OperationRun, signal: str) -> PmError:
 
 
 def _stored(run: OperationRun, result: Result | PmError) -> Receipt:
-    from pm.generations.records import recorded
-    from pm.receipts.store import store
-
     receipt = build(run.operation, result, finished_at=datetime.now(UTC))
     try:
-        kept = recorded(run.places)
-        store(receipt, run.places.receipts, facts=run.evidence, kept_generations=kept)
+        _store(run, receipt)
     except (PmError, OSError) as error:
         told = error if isinstance(error, PmError) else disk_error(error, run.places.receipts, verb="used")
         warning = WarningRow("receipt-not-stored", f"this receipt was not stored: {told.message}")
         receipt = receipt._replace(warnings=(*receipt.warnings, warning))
     return _to_be_said(receipt)
+
+
+def _store(run: OperationRun, receipt: Receipt) -> None:
+    from pm.generations.records import recorded
+    from pm.receipts.store import store
+
+    kept = recorded(run.places)
+    store(receipt, run.places.receipts, facts=run.evidence, kept_generations=kept)
 
 
 def _to_be_said(receipt: Receipt) -> Receipt:

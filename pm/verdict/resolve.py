@@ -36,6 +36,9 @@ from pm.verdict.union import Proposal
 PROOF_ROUNDS = 4
 """How often facts are fetched that would only make a refusal's explanation better."""
 
+PROOF_SECONDS = 10.0
+"""For how long they are waited for."""
+
 _SHOWN = 5
 _Value = TypeVar("_Value")
 
@@ -270,28 +273,40 @@ def settled(index: IndexClient, question: Question, until: float = inf) -> tuple
 
 def _settled(index: IndexClient, question: Question, until: float) -> tuple[Admitted | Refused | Undecided, Facts]:
     deciding = Deciding(question, lambda: time.monotonic() < until)
-    proof_rounds = 0
+    explaining = _Explaining(until)
     while True:
         decision, consulted = deciding.decide(index.facts)
-        if isinstance(decision, Need):
-            proof_rounds += decision.purpose == "proof"
-            if proof_rounds > PROOF_ROUNDS or (decision.purpose == "proof" and time.monotonic() >= until):
+        if isinstance(decision, Need) and decision.purpose == "verdict":
+            index.fetch(decision, question)
+        elif isinstance(decision, Need):
+            if not explaining.has_fetched(index, decision, question):
                 deciding.deliberation.explain_from_what_is_known()
-            else:
-                _fetch(index, decision, question)
         elif not index.refresh():
             return decision, consulted
         else:
             deciding = Deciding(question, lambda: time.monotonic() < until)
 
 
-def _fetch(index: IndexClient, need: Need, question: Question) -> None:
-    """Have fetched what is needed; what is only needed to explain a refusal may be late."""
-    try:
-        index.fetch(need, question)
-    except OutOfTime:
-        if need.purpose != "proof":
-            raise
+class _Explaining:
+    """Fetches what would only make the explanation of a refusal better: in a few rounds, and not for long."""
+
+    def __init__(self, until: float) -> None:
+        self._latest = until
+        self._until = 0.0
+        self._rounds = PROOF_ROUNDS
+
+    def has_fetched(self, index: IndexClient, need: Need, question: Question) -> bool:
+        """Fetch, and say whether it came: the refusal is clear, and stands without it."""
+        self._rounds -= 1
+        if self._rounds < 0:
+            return False
+        self._until = self._until or min(self._latest, time.monotonic() + PROOF_SECONDS)
+        try:
+            with index.within(self._until):
+                index.fetch(need, question)
+        except PmError:
+            return False
+        return True
 
 
 class Deciding:

@@ -1,33 +1,42 @@
 """Try the ways out of a refusal: each is the same question with some changes, and the same engine answers it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from admission import Admitted, Core, Question, Refused, Step, parse_requirement
 from admission.steps import ChosenCore, OtherCores
-from admission.ways_out import ways_out
+from admission.ways_out import WaysOut
 from pm.errors import PmError
 from pm.host.core import HostedCore, find_core, newer_cores, setting_with
 from pm.verdict.resolve import Resolver, Verdict
 
 NEWEST_CORES = 3
 _ROUNDS = 2_000
-"""For one step: the time for all of them is only looked at between two."""
+"""For one step, beside its share of the time."""
 
 
-def with_steps(resolver: Resolver, verdict: Verdict, refused: Refused) -> Refused:
+class StepsSought(NamedTuple):
+    """A refusal with the steps that were found."""
+
+    refused: Refused
+    stopped_by: str = ""
+    """The signal that ended the trying; empty if it came to its end."""
+
+
+def with_steps(resolver: Resolver, verdict: Verdict, refused: Refused) -> StepsSought:
     """Return a refusal with the steps that were confirmed, and those that could not be tried as suggestions.
 
-    What was refuted is not shown. When the time for steps is over, what was not tried yet stays a suggestion.
+    What was refuted is not shown. When the time for steps is over, what was not tried yet stays a suggestion. A signal
+    ends the trying and not the operation, whose verdict is clear.
     """
     state, members = resolver.state, verdict.proposal.members
     until = time.monotonic() + state.options.steps_seconds
 
-    def ask(question: Question) -> Admitted | Refused | str:
-        return _asked(resolver, question, until)
+    def ask(question: Question, share: float) -> Admitted | Refused | str:
+        now = time.monotonic()
+        return _asked(resolver, question, now + (until - now) * share) if now < until else _LATER
 
     extras = _asked_of_the_core(refused, state.hosted)
 
@@ -44,26 +53,34 @@ def with_steps(resolver: Resolver, verdict: Verdict, refused: Refused) -> Refuse
     before = record.lock if record is not None else None
     # a question is what is asked for, and the files of a plugin of the core's lie in its wheel
     fixed = {member.key for member in members if member.source in ("bundled", "question")}
-    steps = ways_out(question, refused, ask, cores=OtherCores(newer, richer), fixed=fixed, before=before)
+    ways = WaysOut(question, refused, ask, cores=OtherCores(newer, richer), fixed=fixed, before=before)
+    stopped_by = ""
+    try:
+        ways.find()
+    except KeyboardInterrupt as stopped:
+        stopped_by = str(stopped) or "Ctrl-C"
+    steps = ways.steps
     if any(member.source == "bundled" for member in members):
-        same = {chosen.setting for chosen in richer()} if state.hosted.kind != "embedded" else set[str]()
+        is_known = state.hosted.kind != "embedded" and not stopped_by
+        same = {chosen.setting for chosen in richer()} if is_known else set[str]()
         steps = tuple(_unsure_about_the_core(step, same) for step in steps)
-    return refused._replace(steps=(*steps, *refused.steps))
+    return StepsSought(refused._replace(steps=(*steps, *refused.steps)), stopped_by)
+
+
+_LATER = "it is tried with more time (`--steps-budget`)"
 
 
 def _asked(resolver: Resolver, question: Question, until: float) -> Admitted | Refused | str:
-    if time.monotonic() > until:
-        return "it is tried with more time (`--steps-budget`)"
     try:
         asked = question._replace(frozen=True, budget=min(question.budget, _ROUNDS))
-        decision = resolver.answer(asked).decision
+        decision = resolver.answer(asked, until).decision
     except PmError as error:
         return f"the index answers: {error.message}"
-    return (
-        decision
-        if isinstance(decision, Admitted | Refused)
-        else "it is tried by itself: it takes more rounds than one step may"
-    )
+    if isinstance(decision, Admitted | Refused):
+        return decision
+    if time.monotonic() >= until:
+        return _LATER
+    return "it is tried by itself: it takes more rounds than one step may"
 
 
 def _asked_of_the_core(refused: Refused, hosted: HostedCore) -> frozenset[str]:
@@ -79,7 +96,8 @@ def _newer(resolver: Resolver, extras: Collection[str], until: float) -> Sequenc
     if hosted.kind != "release" or time.monotonic() > until:
         return ()
     try:
-        return newer_cores(hosted, resolver.index, NEWEST_CORES, extras)
+        with resolver.index.within(until):
+            return newer_cores(hosted, resolver.index, NEWEST_CORES, extras)
     except PmError:  # what cannot be known now is not proposed
         return ()
 
@@ -91,7 +109,8 @@ def _richer(resolver: Resolver, extras: Collection[str], until: float) -> Sequen
         return ()
     setting = setting_with(state.hosted, extras)
     try:
-        found = find_core(setting, state.places, state.interpreter.target, resolver.index, recorded={})
+        with resolver.index.within(until):
+            found = find_core(setting, state.places, state.interpreter.target, resolver.index, recorded={})
     except PmError:  # the same
         return ()
     return (ChosenCore(setting, found.core),)

@@ -22,7 +22,7 @@ from fixtures.faults import Point, Staging, held, leftovers
 from fixtures.homes import HERMES, Answer, Home, check_receipt, new_home
 from fixtures.sampling import ALL, Sample
 from fixtures.server import Fault, IndexServer
-from fixtures.wheels import DEFAULT_RECIPE, read_recipe
+from fixtures.wheels import DEFAULT_RECIPE, Distribution, read_recipe
 from pm.errors import PmError
 from pm.generations.install_lock import held_by_programs, install_lock
 from pm.places import Places
@@ -247,6 +247,44 @@ def test_a_look_that_is_stopped_says_so_as_well(home: Home, server: SlowIndex) -
     assert server.holds.wait(60)
     process.send_signal(signal.SIGTERM)
     assert finished(process).gist == "3 interrupted interrupted"
+
+
+@pytest.fixture
+def torn(tmp_path: Path, server: SlowIndex) -> Home:
+    """Return a home whose core pins a package, and where trying another core needs metadata that does not come."""
+    for number in ("1.0", "2.0"):
+        server.offer(Distribution("board", number))
+        server.offer(Distribution("hermes-agent", number, [f"board=={number}"]))
+    home = new_home(tmp_path / "torn", indexes=[server.url])
+    home.configure("  core: hermes-agent==1.0\n")
+    home.install(home.plugin("elm", "demo-colors"))
+    server.faults = [Fault("*hermes_agent-2.0*", "stall", times=-1)]
+    return home
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_stopped_while_ways_out_are_tried_the_verdict_stays(
+    torn: Home, server: SlowIndex, number: signal.Signals
+) -> None:
+    process = torn.start("plugins", "install", torn.plugin("birch", "board==2.0"), "--enable", "--json")
+    assert server.holds.wait(60)
+    process.send_signal(number)
+    answer = finished(process)
+    assert (answer.gist, answer.warnings) == ("1 refused core-conflict", ["interrupted"])
+    steps = [(step["action"], step["confirmed"]) for step in answer.value["steps"]]
+    assert steps == [("widen", True), ("update-core", False), ("retry", False)]
+    assert is_stored(torn, answer)
+    assert not (torn.path / "plugins" / "birch").exists()
+
+
+def test_killed_while_ways_out_are_tried_the_verdict_is_stored(torn: Home, server: SlowIndex) -> None:
+    process = torn.start("plugins", "install", torn.plugin("birch", "board==2.0"), "--enable", "--json")
+    assert server.holds.wait(60)
+    process.kill()
+    process.communicate(timeout=60)
+    stored = json.loads(next(torn.state.glob("receipts/latest-install.json")).read_text())
+    assert (stored["operation"], stored["outcome"], stored["steps"][-1]["action"]) == ("install", "refused", "retry")
+    assert [reason["code"] for reason in stored["reasons"]] == ["core-conflict"]
 
 
 # -- what an operation has started
