@@ -190,6 +190,97 @@ PROVED_BYTES = Limit(
     reason="a verdict should not wait for that; of a larger wheel the installation compares them",
     unusable="nothing: another hash is refused once the wheel was unpacked, `invalid-wheel`",
 )
+PAGE_BYTES = Limit(
+    value=128 * 1024 * 1024,
+    unit="bytes",
+    of="a page of an index, after decompression",
+    reason="the largest real ones have about 25 MB; longer ones are read one at a time, from the disk",
+    unusable="the page, `index-unreachable`",
+)
+FILE_NAME_LENGTH = Limit(
+    value=255,
+    unit="characters",
+    of="the name of a file on a page",
+    reason="no file system stores a longer one",
+    unusable="that file; a warning names it",
+)
+ADDRESS_LENGTH = Limit(
+    value=8 * 1024,
+    unit="characters",
+    of="the address of a file on a page",
+    reason="servers refuse longer ones; signed addresses have about 2,000",
+    unusable="that file, and with its last file the version",
+)
+REQUIRES_PYTHON_LENGTH = Limit(
+    value=1000,
+    unit="characters",
+    of="`Requires-Python`, on a page or in metadata",
+    reason="real ones have up to about 100",
+    unusable="that file, and with its last file the version",
+)
+METADATA_BYTES = Limit(
+    value=4 * 1024 * 1024,
+    unit="bytes",
+    of="the `METADATA` of a wheel, after decompression",
+    reason="nearly all of it is a description; the largest real ones have some hundred KB",
+    unusable="that version",
+)
+REQUIREMENT_LENGTH = Limit(
+    value=4 * 1024,
+    unit="characters",
+    of="one `Requires-Dist` of a wheel",
+    reason="its marker is judged for every extra that it names; real ones have up to about 1,000",
+    unusable="that version",
+)
+REQUIREMENTS_LENGTH = Limit(
+    value=256 * 1024,
+    unit="characters",
+    of="all `Requires-Dist` of a wheel together",
+    reason="each is parsed and judged; the longest real lists have some 50 KB",
+    unusable="that version",
+)
+REQUIREMENT_LINES = Limit(
+    value=10_000,
+    unit="lines",
+    of="`Requires-Dist` of a wheel",
+    reason="each becomes a demand that deciding looks at; the longest real lists have about 1,000",
+    unusable="that version",
+)
+EXTRAS = Limit(
+    value=5_000,
+    unit="lines",
+    of="`Provides-Extra` of a wheel",
+    reason="the longest real lists have about 500",
+    unusable="that version",
+)
+VERSION_DIGITS = Limit(
+    value=200,
+    unit="digits",
+    of="a number in a version or a bound of metadata",
+    reason="numbers are compared often; dates and hashes, the longest that are in use, have up to 40",
+    unusable="that version",
+)
+WHEEL_DIRECTORY_BYTES = Limit(
+    value=8 * 1024 * 1024,
+    unit="bytes",
+    of="the directory of a wheel, the list of its members",
+    reason="the largest real ones have about 2 MB, and each member takes ten times its place in memory",
+    unusable="that version",
+)
+WHEEL_PART_BYTES = Limit(
+    value=24 * 1024 * 1024,
+    unit="bytes",
+    of="a part of a wheel that a server is asked for",
+    reason="the largest is a RECORD with what stands beside it",
+    unusable="nothing: the whole wheel is asked for",
+)
+WHEEL_BYTES = Limit(
+    value=4 * 1024 * 1024 * 1024,
+    unit="bytes",
+    of="a wheel or source distribution that is read whole",
+    reason="the largest real ones have about 3 GB; beyond 4 GB an archive needs an extension of the format",
+    unusable="that version",
+)
 
 
 def table() -> list[Limit]:

@@ -59,7 +59,7 @@ class IndexClient:
     """The sources as one target sees them."""
 
     def __init__(self, cache: Path, target: Target, sources: Sources, index_options: IndexOptions) -> None:
-        self.warnings: list[Notice] = []
+        self._warnings: list[Notice] = []
         self._cache = cache
         self._target = target
         self._sources = sources
@@ -73,6 +73,8 @@ class IndexClient:
         """The file as it was when it was last read or written whole."""
         self._consulted: set[str] = set()
         self._until = inf
+        self._unreadable: dict[str, Notice] = {}
+        """Name → files on its page of which not even the version can be told."""
         self._reader: Reader | None = None
         self._transport: Transport | None = None
 
@@ -95,6 +97,12 @@ class IndexClient:
         """Close the connections."""
         if self._transport is not None:
             self._transport.close()
+
+    @property
+    def warnings(self) -> list[Notice]:
+        """What went wrong without being in the way: the cache, and files that cannot be used of what was looked at."""
+        files = (self._unreadable[name] for name in sorted(self._consulted & self._unreadable.keys()))
+        return [*self._warnings, *files]
 
     @property
     def facts(self) -> Facts:
@@ -270,7 +278,7 @@ class IndexClient:
         try:
             save_contents(self._cache, pin.artifact.sha256, contents)
         except PmError as error:
-            self.warnings = [Notice("cache-not-written", f"what wheels contain cannot be kept: {error.message}")]
+            self._warnings = [Notice("cache-not-written", f"what wheels contain cannot be kept: {error.message}")]
         return contents
 
     def _places(self, pin: Pin) -> Iterator[Path]:
@@ -305,6 +313,7 @@ class IndexClient:
             cancelled.set()
             changed = work.fetched != self._known.fetched
             self._known = self._known._replace(fetched=work.fetched)
+            self._unreadable |= {name: _left_out(name, files) for name, files in work.unreadable.items()}
             if changed:
                 self._save()
 
@@ -330,7 +339,7 @@ class IndexClient:
                 indexes=sources.indexes,
                 folder_files=self._folder_files,
                 transport=transport,
-                retrieval=Retrieval(transport, downloads, transfer=limits.transfer) if transport else None,
+                retrieval=Retrieval(transport, downloads) if transport else None,
                 workshop=Workshop(interpreter, sources, self._cache / "built", self._cache / "uv")
                 if interpreter
                 else None,
@@ -357,7 +366,7 @@ class IndexClient:
             save(self._file, self._key, entries.values())
             self._whole = _seen(self._file)
         except PmError as error:
-            self.warnings = [Notice("cache-not-written", f"the facts cannot be kept: {error.message}")]
+            self._warnings = [Notice("cache-not-written", f"the facts cannot be kept: {error.message}")]
 
     def _check_offline(self, need: Need) -> None:
         """Raise if something is needed that only a server has: what is not known never counts as not there."""
@@ -406,6 +415,13 @@ def _listed_file(pin: Pin) -> "ListedFile":
 
     artifact = pin.artifact
     return ListedFile(artifact.filename, artifact.url, artifact.sha256, artifact.size)
+
+
+def _left_out(name: str, files: tuple[str, ...]) -> Notice:
+    named = ", ".join(dict.fromkeys(files))
+    many = "1 file" if len(files) == 1 else f"{len(files)} files"
+    text = f"{many} offered for `{name}` cannot be used, because no name can be so: {named}"
+    return Notice("index-file-unusable", text, name)
 
 
 def _key(target: Target, sources: Sources) -> str:

@@ -5,11 +5,17 @@
 
 from __future__ import annotations
 
+import http.client
+import io
+import math
 import queue
 import socket
 import ssl
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -22,6 +28,9 @@ from urllib3.util import make_headers
 from pm.errors import PmError
 from pm.index.package_sources import Sources
 from pm.redaction import without_credentials
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _LONGEST_LOOKUP = 30.0
 
@@ -115,8 +124,72 @@ def _looked_up(host: str, port: int, seconds: float) -> tuple[str, ...]:
     return tuple(dict.fromkeys(answer))
 
 
+class _TimeLimits(threading.local):
+    """Until when what this thread asks for must be here, on the monotonic clock."""
+
+    head = math.inf
+    body = math.inf
+
+
+_limits = _TimeLimits()
+
+
+@contextmanager
+def time_limits(head: float, body: float) -> Iterator[None]:
+    """Limit the answers that this thread begins to read meanwhile: their heads, and each as a whole."""
+    _limits.head, _limits.body = head, body
+    try:
+        yield
+    finally:
+        _limits.head = _limits.body = math.inf
+
+
+class _TimedAnswer(http.client.HTTPResponse):
+    """An answer that must be here at a time; what a socket limits is its silence, and a server can drip for hours."""
+
+    def __init__(
+        self, sock: socket.socket, debuglevel: int = 0, method: str | None = None, url: str | None = None
+    ) -> None:
+        super().__init__(sock, debuglevel, method, url)
+        self.fp.close()
+        self._timed = _TimedSocket(sock, _limits.head)
+        self._body_deadline = _limits.body
+        self.fp = io.BufferedReader(self._timed)
+
+    def begin(self) -> None:
+        super().begin()
+        self._timed.deadline = self._body_deadline
+
+
+class _TimedSocket(io.RawIOBase):
+    """What a socket receives, up to a time."""
+
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
+        super().__init__()
+        self.deadline = deadline
+        self._socket = sock
+        self._silence = sock.gettimeout()
+        self._raw = sock.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._socket.settimeout(left if self._silence is None else min(left, self._silence))
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
 class _Connection(HTTPConnection):
     """A connection that looks its host's name up once for all of them."""
+
+    response_class = _TimedAnswer
 
     def _new_conn(self) -> socket.socket:
         return _connected(self, super()._new_conn)
@@ -124,6 +197,8 @@ class _Connection(HTTPConnection):
 
 class _SecureConnection(HTTPSConnection):
     """The same with TLS; the certificate is still checked against the name."""
+
+    response_class = _TimedAnswer
 
     def _new_conn(self) -> socket.socket:
         return _connected(self, super()._new_conn)

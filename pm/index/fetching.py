@@ -73,6 +73,8 @@ class Round:
     ) -> None:
         self.fetched: dict[str, Entry] = dict(known.fetched)
         """What is known besides the loaded file: the result, also of a round that failed."""
+        self.unreadable: dict[str, tuple[str, ...]] = {}
+        """Name → files on its page of which not even the version can be told."""
         self._reader = reader
         self._known = known._replace(fetched=self.fetched)
         self._may_build = may_build
@@ -177,6 +179,8 @@ class Round:
             entry = entry.with_candidates(still_valid(before, read.listing))
         self.fetched[name] = entry
         self._listings[name] = read.listing
+        if read.listing.reduced.unreadable:
+            self.unreadable[name] = read.listing.reduced.unreadable
         for version in entry.candidate_rows:
             self._judge_python(entry.candidate(version))
         for job in self._behind_page.pop(name, ()):

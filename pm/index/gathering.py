@@ -54,7 +54,7 @@ def fetch(pins: Iterable[Pin], cache: Path, sources: Sources, index_options: Ind
     from pm.system.files import disk_error
 
     transport = Transport(sources.complete(), index_options.limits)
-    retrieval = Retrieval(transport, cache / "downloads", transfer=index_options.limits.transfer)
+    retrieval = Retrieval(transport, cache / "downloads")
     tasks = [partial(_fetch, pin, cache, retrieval) for pin in pins]
     try:
         for done, _ in enumerate(side_by_side(tasks, index_options.limits.workers), 1):

@@ -10,21 +10,32 @@ import re
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from pm.index.foreign import Unreadable, brief
+from pm.limits import VERSION_DIGITS
+
+_LONG_NUMBER = re.compile(rf"[0-9]{{{VERSION_DIGITS.value + 1}}}")
 _WILD_BOUND = re.compile(r"(>=|<=|~=|<|>)\s*([0-9]+(?:\.[0-9]+)*)\.\*")
 _TURNED_ROUND = re.compile(r"=([<>])(?=\s*[0-9])")
 _MISSING_COMMA = re.compile(r"([0-9A-Za-z*])\s*(?=(?:===?|>=|<=|!=|~=|<|>)\s*[0-9])")
 _EMPTY_CLAUSES = re.compile(r",\s*(?=,|$|\))")
 
 
-def lenient_specifier(text: str) -> SpecifierSet | None:
-    """Return the set that a text means, or `None` if that cannot be told."""
+def lenient_specifier(text: str) -> SpecifierSet:
+    """Return the set that a `Requires-Python` means; raise `Unreadable` if that cannot be told."""
+    check_numbers(text)
     try:
         return SpecifierSet(text)
     except InvalidSpecifier:
         try:
             return SpecifierSet(mended_bounds(text.strip("'\" ")))
-        except InvalidSpecifier:
-            return None
+        except InvalidSpecifier as error:
+            raise Unreadable(f"its `Requires-Python` {brief(text)} cannot be read") from error
+
+
+def check_numbers(text: str) -> None:
+    """Raise `Unreadable` for a text that has a number of more digits than any version."""
+    if len(text) > VERSION_DIGITS.value and _LONG_NUMBER.search(text):
+        raise Unreadable(f"a number in {brief(text)} has more than {VERSION_DIGITS.value} digits")
 
 
 def mended_bounds(text: str) -> str:

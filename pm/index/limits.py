@@ -12,7 +12,7 @@ class Limits(NamedTuple):
     total: float = 60.0
     """For a page or a metadata file, with all attempts."""
     transfer: float = 900.0
-    """For a whole file, with all attempts."""
+    """For a whole file: no attempt begins later, and what keeps coming is waited for."""
     attempts: int = 4
     pause: float = 0.25
     """Before the second attempt; doubled before each further one, and up to half as long again by chance."""

@@ -11,9 +11,17 @@ from packaging.version import InvalidVersion, Version
 
 from admission import Candidate, Target, canonical_name
 from lockfiles import Artifact, Edge
-from pm.index.leniency import lenient_specifier, mended_bounds
+from pm.index.foreign import Unreadable, boundary, brief, check_length
+from pm.index.leniency import check_numbers, lenient_specifier, mended_bounds
 from pm.index.markers import extras_in, without_extra
-from pm.redaction import redact
+from pm.limits import (
+    EXTRAS,
+    METADATA_BYTES,
+    REQUIREMENT_LENGTH,
+    REQUIREMENT_LINES,
+    REQUIREMENTS_LENGTH,
+    REQUIRES_PYTHON_LENGTH,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -22,10 +30,6 @@ _FIELD = re.compile(r"([A-Za-z][A-Za-z-]*):[ \t]*(.*)")
 _EXTRA_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _NAME_AND_EXTRAS = re.compile(r"\s*[A-Za-z0-9][A-Za-z0-9._-]*\s*(?:\[[^\]]*\])?\s*")
 _NEWEST_MAJOR = 2
-
-
-class Unreadable(ValueError):
-    """A metadata file that does not say what its candidate asks for."""
 
 
 class CoreMetadata(NamedTuple):
@@ -64,20 +68,20 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     A line of blanks is not empty but continues a field: many a licence has such lines. Only a line feed ends a line
     here, since texts hold form feeds and other things that Python takes for the end of one.
     """
-    key, value = "", ""
+    key, parts = "", [""]
     for written in text.lstrip("\ufeff").split("\n"):
         line = written.rstrip("\r")
         if not line:
             break
         if line[0] in " \t":
-            value += " " + line.strip()
+            parts.append(line.strip())
             continue
         if key:
-            yield key, value
+            yield key, " ".join(parts)
         match = _FIELD.match(line)
-        key, value = (match[1].lower(), match[2].strip()) if match else ("", "")
+        key, parts = (match[1].lower(), [match[2].strip()]) if match else ("", [""])
     if key:
-        yield key, value
+        yield key, " ".join(parts)
 
 
 class Judge:
@@ -104,18 +108,24 @@ class Judge:
         With `extras` what plainly stands behind other extras is not read: that is more than half of all lines.
         """
         blank = Candidate(name=name, version=version, artifact=artifact, index=index)
-        metadata = read_core_metadata(content)
-        requires_python = lenient_specifier(metadata.requires_python)
         try:
-            _check_identity(metadata, name, version)
-            lines = (line for line in metadata.requires if extras is None or not _is_behind_others(line, extras))
-            requires = {edge for line in lines for edge in self.edges(line)}
+            with boundary("its metadata cannot be read"):
+                return self._read(content, blank, extras)
         except Unreadable as error:
             return blank._replace(invalid=str(error))
+
+    def _read(self, content: bytes, blank: Candidate, extras: Collection[str] | None) -> Candidate:
+        check_length(len(content), METADATA_BYTES, "its metadata")
+        metadata = read_core_metadata(content)
+        _check_identity(metadata, blank.name, blank.version)
+        _check_lengths(metadata)
+        requires_python = lenient_specifier(metadata.requires_python)
+        lines = (line for line in metadata.requires if extras is None or not _is_behind_others(line, extras))
+        requires = {edge for line in lines for edge in self.edges(line)}
         return blank._replace(
             requires=tuple(sorted(requires)),
             extras=tuple(sorted({canonical_name(extra) for extra in metadata.extras if _EXTRA_NAME.fullmatch(extra)})),
-            requires_python=str(requires_python or ""),
+            requires_python=str(requires_python),
             broken=tuple(sorted({fault for line in metadata.requires for fault in self._broken.get(line, ())})),
         )
 
@@ -132,7 +142,7 @@ class Judge:
             return self._none_of(self._extras_of_unreadable(line, requirement), line, requirement)
         extras = self._extras(requirement.marker, line)
         if requirement.url:
-            why = Unreadable(f"it asks for `{redact(line)}`, a direct address, which is never followed")
+            why = Unreadable(f"it asks for {brief(line)}, a direct address, which is never followed")
             return self._none_of(extras, line, why)
         return tuple(_edge(requirement, extra) for extra in extras)
 
@@ -163,7 +173,7 @@ class Judge:
         try:
             return marker.evaluate_prepared({**self._environment, "extra": extra})
         except (UndefinedComparison, UndefinedEnvironmentName) as error:
-            raise Unreadable(f"the marker of its requirement `{redact(line)}` cannot be judged") from error
+            raise Unreadable(f"the marker of its requirement {brief(line)} cannot be judged") from error
 
 
 def _is_behind_others(line: str, extras: Collection[str]) -> bool:
@@ -175,17 +185,28 @@ def _is_behind_others(line: str, extras: Collection[str]) -> bool:
     return bool(named) and named.isdisjoint(extras)
 
 
+def _check_lengths(metadata: CoreMetadata) -> None:
+    check_length(len(metadata.requires_python), REQUIRES_PYTHON_LENGTH, "its `Requires-Python`")
+    check_length(len(metadata.extras), EXTRAS, "its list of extras")
+    check_length(len(metadata.requires), REQUIREMENT_LINES, "its list of requirements")
+    check_length(sum(map(len, metadata.requires)), REQUIREMENTS_LENGTH, "its list of requirements")
+    check_length(max(map(len, metadata.requires), default=0), REQUIREMENT_LENGTH, "one of its requirements")
+
+
 def _check_identity(metadata: CoreMetadata, name: str, version: str) -> None:
     if not metadata.name:
         raise Unreadable("its metadata has no `Name`")
     if canonical_name(metadata.name) != name or not _same_version(metadata.version, version):
-        raise Unreadable(f"its metadata says that it is `{metadata.name} {metadata.version}`")
+        raise Unreadable(f"its metadata says that it is {brief(f'{metadata.name} {metadata.version}')}")
     major = metadata.metadata_version.partition(".")[0]
     if major.isdigit() and int(major) > _NEWEST_MAJOR:
-        raise Unreadable(f"its `Metadata-Version` {metadata.metadata_version} is newer than this manager can read")
+        raise Unreadable(
+            f"its `Metadata-Version` {brief(metadata.metadata_version)} is newer than this manager can read"
+        )
 
 
 def _same_version(written: str, expected: str) -> bool:
+    check_numbers(written)
     try:
         return Version(written) == Version(expected)
     except InvalidVersion:
@@ -194,13 +215,16 @@ def _same_version(written: str, expected: str) -> bool:
 
 def _parsed(line: str) -> ParsedRequirement | Unreadable:
     try:
+        check_numbers(line)
         return ParsedRequirement(line)
+    except Unreadable as error:
+        return error
     except InvalidRequirement:
         demand, semicolon, marker = line.partition(";")
     try:
         return ParsedRequirement(_mended(demand) + semicolon + marker)
     except InvalidRequirement:
-        return Unreadable(f"its requirement `{redact(line)}` cannot be read")
+        return Unreadable(f"its requirement {brief(line)} cannot be read")
 
 
 def _mended(demand: str) -> str:

@@ -1,11 +1,13 @@
 """Read one page or one candidate from the sources: what the workers of a fetch do."""
 
-import hashlib
+import tempfile
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from typing import IO, NamedTuple, cast
+from urllib.parse import unquote, urljoin, urlsplit
 
 from admission import Candidate, Target
 from admission.address import WheelAddress, file_name
@@ -14,20 +16,24 @@ from pm.errors import PmError
 from pm.index.builds import Workshop, build_wheel
 from pm.index.contents import WheelContents
 from pm.index.folders import FolderFile, place_in_state, sha256_of
+from pm.index.foreign import Unreadable, boundary, check_length
 from pm.index.listings import Heard, Listing
 from pm.index.metadata import Judge, read_core_metadata
 from pm.index.package_sources import IndexAddress
 from pm.index.reduction import Fit, ListedFile, Reduced, merge, reduce_files
 from pm.index.retrieval import Retrieval, retrieve_locally, verified_digest
-from pm.index.simple_page import ACCEPT, NotAPage, RawFile, read_page
+from pm.index.simple_page import ACCEPT, RawFile, read_page
 from pm.index.transport import Again, HttpAnswer, Transport
-from pm.index.wheels import NoMetadata, metadata_of_wheel
+from pm.index.wheels import metadata_of_wheel
+from pm.limits import PAGE_BYTES
+from pm.redaction import redact
 from pm.system.files import working_folder
 
 _OK = 200
 _NOT_MODIFIED = 304
 _NO_PAGE = frozenset({404, 410})
-_LONGEST_PAGE = 512 * 1024 * 1024
+_IN_MEMORY = 1024 * 1024
+"""Bytes of a page; the rest of a longer one is on disk until it is read."""
 
 
 class PageRead(NamedTuple):
@@ -59,6 +65,7 @@ class Reader:
         """`None`: no index is configured, or offline."""
         self._retrieval = retrieval
         self._workshop = workshop
+        self._one_page = threading.Lock()
 
     def page(self, name: str, previous: Listing | None, at: int) -> PageRead:
         """Return what the sources say of a package; `previous` is what they said at the time `at`.
@@ -104,24 +111,24 @@ class Reader:
                 return heard, previous.of_index
             if answer.status != _OK:
                 raise Again(f"it answered {answer.status}")
-            content = answer.body(_LONGEST_PAGE)
-            digest = hashlib.blake2b(content, digest_size=16).hexdigest()
-            now_heard = Heard(
-                index.url, answer.headers.get("ETag", ""), answer.headers.get("Last-Modified", ""), digest
-            )
-            if previous and heard.digest == digest:
-                return now_heard, previous.of_index
-            return now_heard, self._reduced(name, content, answer)
+            with tempfile.SpooledTemporaryFile(_IN_MEMORY) as content, _page_of_server():
+                digest = _page_into(cast("IO[bytes]", content), answer)
+                now_heard = Heard(
+                    index.url, answer.headers.get("ETag", ""), answer.headers.get("Last-Modified", ""), digest
+                )
+                if previous and heard.digest == digest:
+                    return now_heard, previous.of_index
+                content.seek(0)
+                return now_heard, self._reduced(
+                    name, cast("IO[bytes]", content), answer.headers.get("Content-Type", ""), answer.url
+                )
 
         return transport.ask(f"{index.url}/{name}/", read, headers=headers)
 
-    def _reduced(self, name: str, content: bytes, answer: HttpAnswer) -> Reduced:
-        try:
-            return reduce_files(name, read_page(content, answer.headers.get("Content-Type", ""), answer.url), self._fit)
-        except NotAPage as error:
-            raise Again(f"it sent something else than a page: {error}") from error
-        except (AttributeError, KeyError, TypeError) as error:  # an entry with a number where a text belongs
-            raise Again("it sent a page with entries that cannot be read") from error
+    def _reduced(self, name: str, content: IO[bytes], content_type: str, address: str) -> Reduced:
+        """Reduce a page, one after the other: threads would not make it faster, and each page takes memory."""
+        with self._one_page, boundary("its entries cannot be read"):
+            return reduce_files(name, read_page(content, content_type), self._fit, address)
 
     def _local_index(self, index: IndexAddress, name: str) -> tuple[Heard, Reduced] | None:
         """Read an index that is laid out in a folder: `NAME/index.json`, `NAME/index.html`, or the files themselves."""
@@ -131,12 +138,21 @@ class Reader:
         folder = root / name
         for page, content_type in (("index.json", "application/json"), ("index.html", "text/html")):
             if (folder / page).is_file():
-                raw = _read_local_page(folder / page, content_type)
-                break
-        else:
-            raw = [{"filename": path.name, "url": path.as_uri()} for path in sorted(folder.glob("*")) if path.is_file()]
-        files = [_with_path(file) for file in raw]
+                return Heard(index.url), self._local_page(name, folder / page, content_type)
+        base = f"{folder.as_uri()}/"
+        files = [_with_path({"filename": path.name, "url": path.as_uri()}, base) for path in sorted(folder.glob("*"))]
+        files = [file for file in files if file.get("local")]
         return (Heard(index.url), reduce_files(name, files, self._fit)) if files else None
+
+    def _local_page(self, name: str, page: Path, content_type: str) -> Reduced:
+        try:
+            with page.open("rb") as content, boundary("its entries cannot be read"):
+                check_length(page.stat().st_size, PAGE_BYTES, "it")
+                address = page.as_uri()
+                files = (_with_path(file, address) for file in read_page(content, content_type))
+                return reduce_files(name, files, self._fit, address)
+        except Unreadable as error:
+            raise PmError("index-unreachable", f"`{page}` is not a page: {error}", file=str(page)) from error
 
     @property
     def can_ask(self) -> bool:
@@ -156,7 +172,7 @@ class Reader:
         package = name if address is None else address.name
         try:
             artifact, metadata = self._artifact(file, package)
-        except NoMetadata as error:
+        except Unreadable as error:
             artifact = Artifact(file.filename, file.sha256, file.url, size=file.size, upload_time=file.upload_time)
             return Candidate(name, version, artifact, invalid=str(error))
         index = listing.heard.address if artifact.url else ""
@@ -167,6 +183,8 @@ class Reader:
         return candidate
 
     def _artifact(self, file: ListedFile, name: str) -> tuple[Artifact, bytes]:
+        if file.flaw:
+            raise Unreadable(file.flaw)
         if not file.is_wheel:
             return _from_state(self._built(file, name), name, file.upload_time)
         if file.local:
@@ -216,30 +234,42 @@ def _raw(name: str, file: FolderFile) -> RawFile:
     raw["size"] = int(file.stamp.partition("-")[0])
     if file.filename.endswith(".whl"):
         try:
-            raw["requires-python"] = read_core_metadata(metadata_of_wheel(file.path, name)).requires_python
-        except NoMetadata:  # the page lists it all the same, and its candidate says what is wrong
+            with boundary("it is not a readable wheel"):
+                raw["requires-python"] = read_core_metadata(metadata_of_wheel(file.path, name)).requires_python
+        except (Unreadable, OSError):  # the page lists it all the same, and its candidate says what is wrong
             raw["requires-python"] = ""
     return raw
 
 
-def _read_local_page(page: Path, content_type: str) -> list[RawFile]:
+def _page_into(content: IO[bytes], answer: HttpAnswer) -> str:
+    """Write a page, and return its digest; what is too long now will be so again."""
     try:
-        return read_page(page.read_bytes(), content_type, page.as_uri())
-    except NotAPage as error:
-        raise PmError("index-unreachable", f"`{page}` is not a page: {error}", file=str(page)) from error
+        return answer.write_to(content, PAGE_BYTES.value)
+    except Unreadable as error:
+        message = f"the page `{redact(answer.url)}` cannot be read: {error}"
+        raise PmError("index-unreachable", message) from error
 
 
-def _with_path(file: RawFile) -> RawFile:
+@contextmanager
+def _page_of_server() -> Iterator[None]:
+    """Say of a page that cannot be read that the server sent something else; perhaps it passes."""
+    try:
+        yield
+    except Unreadable as error:
+        raise Again(f"it sent something else than a page: {error}") from error
+
+
+def _with_path(file: RawFile, base: str) -> RawFile:
     """Say where a file of a local index is; one that is elsewhere or gone is left as an address."""
-    parts = urlsplit(file["url"])
-    if parts.scheme == "file":
+    # what is no address, or no name that a file can have, is no file of this machine
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        parts = urlsplit(urljoin(base, file["url"]))
         path = Path(unquote(parts.path))
-        if path.is_file():
+        if parts.scheme == "file" and path.is_file():
             status = path.stat()
-            file["local"] = str(path)
             file["stamp"] = f"{status.st_size}-{status.st_mtime_ns}"
             file["size"] = status.st_size
-            file["url"] = ""
+            file["local"] = str(path)
     return file
 
 

@@ -9,14 +9,17 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping
-from operator import itemgetter
+from contextlib import suppress
 from typing import NamedTuple
+from urllib.parse import urljoin, urlsplit
 
 from packaging.version import InvalidVersion, Version
 
 from admission import Exclusion, Target, canonical_name
+from pm.index.foreign import Unreadable, boundary, brief, check_length
 from pm.index.leniency import lenient_specifier
 from pm.index.simple_page import RawFile, announced_metadata, sha256_of
+from pm.limits import ADDRESS_LENGTH, FILE_NAME_LENGTH, REQUIRES_PYTHON_LENGTH
 from pm.redaction import without_credentials
 
 _WheelKey = tuple[int, int, str, str]
@@ -51,6 +54,8 @@ class ListedFile(NamedTuple):
     """Absolute path, for a file of a folder."""
     stamp: str = ""
     """Size and time of a local file, to see a change without reading it."""
+    flaw: str = ""
+    """Why it cannot be used, for a file that stands here only because its version has no better one."""
 
     @property
     def is_wheel(self) -> bool:
@@ -73,6 +78,8 @@ class Reduced(NamedTuple):
     """Upload time of the file of each version, to the second; empty when none is known."""
     files: Mapping[int, ListedFile] = {}
     """Position → the file that would be installed, also of yanked versions and of those that a consent makes usable."""
+    unreadable: tuple[str, ...] = ()
+    """Files of which not even the version can be told, as a warning names them; not kept on disk."""
 
 
 class Fit:
@@ -101,13 +108,15 @@ class Fit:
         return min(self._rank_of_tag.get("-".join(tag), _UNFIT) for tag in itertools.product(*parts))
 
     def accepts_python(self, requires_python: str) -> bool:
-        """Whether a `Requires-Python` lets the target in; one that cannot be read does."""
+        """Whether a `Requires-Python` lets the target in; raise `Unreadable` for one that means nothing."""
         known = self._pythons.get(requires_python)
         if known is None:
-            specifier = lenient_specifier(requires_python)
-            known = specifier is None or specifier.contains(self._python, prereleases=True)
-            self._pythons[requires_python] = known
+            known = self._pythons[requires_python] = self._accepts(requires_python)
         return known
+
+    def _accepts(self, requires_python: str) -> bool:
+        specifier = lenient_specifier(requires_python)
+        return specifier.contains(self._python, prereleases=True)
 
     def preference(self, file: ListedFile) -> _WheelKey:
         """Return a key by which the best of several usable wheels is the largest."""
@@ -123,86 +132,154 @@ def _wheel_key(rank: int, build: str, filename: str) -> _WheelKey:
     return (-rank, int(number) if number else -1, letters, filename)
 
 
+class _Found(NamedTuple):
+    """A file of a page, and how good it is."""
+
+    key: _WheelKey
+    file: ListedFile
+    yank: Exclusion | None = None
+
+
+def _flawed(filename: str, error: Unreadable) -> ListedFile:
+    return ListedFile(filename, flaw=f"`{filename}` cannot be used: {error}")
+
+
 class _VersionFiles:
     """The files of one version, while a page is read."""
 
-    __slots__ = ("best", "foreign", "refused_pythons", "sdist", "yanked", "yanked_sdist")
+    __slots__ = ("best", "flawed", "foreign", "refused_pythons", "sdist", "yanked", "yanked_sdist")
 
     def __init__(self) -> None:
-        self.best: tuple[_WheelKey, RawFile] | None = None
-        self.yanked: tuple[_WheelKey, RawFile] | None = None
-        self.sdist: RawFile | None = None
-        self.yanked_sdist: RawFile | None = None
+        self.best: _Found | None = None
+        self.yanked: _Found | None = None
+        self.sdist: _Found | None = None
+        self.yanked_sdist: _Found | None = None
+        self.flawed: ListedFile | None = None
+        """One that cannot be used although the target could."""
         self.foreign: set[str] = set()
         """Tags of wheels for other targets."""
         self.refused_pythons: set[str] = set()
 
 
-def reduce_files(name: str, files: Iterable[RawFile], fit: Fit) -> Reduced:
-    """Reduce what a source offers for one package; names and versions that cannot be read are left out."""
-    gathered = _Gathered(name, fit)
-    foreign: list[tuple[str, str, RawFile]] = []
+def reduce_files(name: str, files: Iterable[RawFile], fit: Fit, address: str = "") -> Reduced:
+    """Reduce what a source offers for one package; names and versions that cannot be read are left out.
+
+    Addresses of files are made absolute against `address`. Raise `Unreadable` for a page that is none.
+    """
+    gathered = _Gathered(name, fit, address)
+    foreign: dict[tuple[str, str, str], None] = {}
     for file in files:
         filename = file["filename"]
-        if not filename.endswith(".whl"):
+        if not _is_file_name(filename):
+            gathered.leave_out(filename)
+        elif not filename.endswith(".whl"):
             gathered.add_sdist(file)
-            continue
-        head = filename.rsplit("-", 3)[0]
-        tags = filename[len(head) + 1 : -4]
-        rank = fit.rank(tags)
-        if rank == _UNFIT:
-            foreign.append((head, tags, file))
-        elif rank < _UNFIT:
-            gathered.add_wheel(file, head, tags)
-    for head, tags, file in foreign:  # four wheels of five: looked at only where no other wheel is usable
+        else:
+            head = filename.rsplit("-", 3)[0]
+            tags = filename[len(head) + 1 : -4]
+            rank = fit.rank(tags)
+            if rank == _UNFIT:
+                foreign[head, tags, _requires_python(file)] = None
+            elif rank < _UNFIT:
+                gathered.add_wheel(file, head, tags)
+    for head, tags, requires_python in foreign:  # four wheels of five: only where no other wheel is usable
         if head not in gathered.usable_heads:
-            gathered.add_foreign(file, head, tags)
+            gathered.add_foreign(head, tags, requires_python)
     by_version = _by_version(gathered.by_text)
-    return _reduced([by_version[version] for version in sorted(by_version)])
+    return _reduced([by_version[version] for version in sorted(by_version)], tuple(gathered.unreadable))
+
+
+def _is_file_name(filename: str) -> bool:
+    """Say whether a text can be the name of a distribution's file: it never leads out of a folder."""
+    if len(filename) > FILE_NAME_LENGTH.value or "/" in filename or "\\" in filename:
+        return False
+    return filename.isascii() and filename.isprintable() and filename != ""
+
+
+def _requires_python(file: RawFile) -> str:
+    """Return what a page says of interpreters; of what is no text or too long, something that cannot be read."""
+    value: object = file.get("requires-python")
+    if not value:
+        return ""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= REQUIRES_PYTHON_LENGTH.value else f"{text[: REQUIRES_PYTHON_LENGTH.value]}…"
 
 
 class _Gathered:
     """The files of one package by the text of their version, while a page is read."""
 
-    def __init__(self, name: str, fit: Fit) -> None:
+    def __init__(self, name: str, fit: Fit, address: str) -> None:
         self.by_text: dict[str, _VersionFiles] = {}
         self.usable_heads: set[str] = set()
         """`name-version` of the wheels that the target can use."""
+        self.unreadable: list[str] = []
         self._fit = fit
         self._name = name
+        self._addresses = _Addresses(address)
         self._is_ours: dict[str, bool] = {name: True}
+
+    def leave_out(self, filename: str) -> None:
+        """Take note of a file whose name cannot be one; the first few are enough."""
+        if len(self.unreadable) < _SHOWN:
+            self.unreadable.append(brief(filename) if filename else "an entry without a name")
 
     def add_wheel(self, file: RawFile, head: str, tags: str) -> None:
         """Add a wheel whose tags fit the target."""
         version, build = self._split(head)
-        if not version or self._refuses_python(file, version):
+        if not version:
             return
+        key = _wheel_key(self._fit.rank(tags), build, file["filename"])
+        yank = _yank(file)
         files = self._files(version)
-        wheel = (_wheel_key(self._fit.rank(tags), build, file["filename"]), file)
-        if _is_yanked(file):
-            files.yanked = max(files.yanked or wheel, wheel, key=itemgetter(0))
-        else:
-            files.best = max(files.best or wheel, wheel, key=itemgetter(0))
+        better = files.yanked if yank else files.best
+        if better is not None and better.key >= key:
+            return
+        found = self._found(files, file, key, yank)
+        if found is not None and yank:
+            files.yanked = found
+        elif found is not None:
+            files.best = found
             self.usable_heads.add(head)
 
-    def add_foreign(self, file: RawFile, head: str, tags: str) -> None:
+    def add_foreign(self, head: str, tags: str, requires_python: str) -> None:
         """Take note of a wheel for other targets."""
         version, _ = self._split(head)
-        if version and not self._refuses_python(file, version):
-            self._files(version).foreign.add(tags)
+        if not version:
+            return
+        files = self._files(version)
+        try:
+            if not self._refuses_python(requires_python, files):
+                files.foreign.add(tags)
+        except Unreadable as error:
+            files.flawed = files.flawed or _flawed(f"{head}-{tags}.whl", error)
 
     def add_sdist(self, file: RawFile) -> None:
         """Add a source distribution; any other kind of file is left out."""
         filename = file["filename"]
         ending = next((ending for ending in _SDIST_ENDINGS if filename.endswith(ending)), "")
         written, _, version = filename[: -len(ending)].rpartition("-") if ending else ("", "", "")
-        if not version or not self._names(written) or self._refuses_python(file, version):
+        if not version or not self._names(written):
             return
+        yank = _yank(file)
         files = self._files(version)
-        if _is_yanked(file):
-            files.yanked_sdist = files.yanked_sdist or file
-        else:
-            files.sdist = files.sdist or file
+        if (files.yanked_sdist if yank else files.sdist) is not None:
+            return
+        found = self._found(files, file, _NO_WHEEL, yank)
+        if found is not None and yank:
+            files.yanked_sdist = found
+        elif found is not None:
+            files.sdist = found
+
+    def _found(self, files: _VersionFiles, file: RawFile, key: _WheelKey, yank: Exclusion | None) -> _Found | None:
+        """Return a file as it is used; `None` for one that refuses the target's Python, and for one with a flaw."""
+        try:
+            with boundary("what the index says of it cannot be read"):
+                if self._refuses_python(_requires_python(file), files):
+                    return None
+                return _Found(key, _listed(file, self._addresses), yank)
+        except Unreadable as error:
+            files.flawed = files.flawed or _flawed(file["filename"], error)
+            return None
 
     def _split(self, head: str) -> tuple[str, str]:
         """Split `name-version` or `name-version-build` into version and build; empty if it is neither."""
@@ -217,11 +294,10 @@ class _Gathered:
             known = self._is_ours[written] = canonical_name(written) == self._name
         return known
 
-    def _refuses_python(self, file: RawFile, version: str) -> bool:
-        requires_python = file.get("requires-python") or ""
+    def _refuses_python(self, requires_python: str, files: _VersionFiles) -> bool:
         if self._fit.accepts_python(requires_python):
             return False
-        self._files(version).refused_pythons.add(requires_python)
+        files.refused_pythons.add(requires_python)
         return True
 
     def _files(self, version: str) -> _VersionFiles:
@@ -229,10 +305,6 @@ class _Gathered:
         if files is None:
             files = self.by_text[version] = _VersionFiles()
         return files
-
-
-def _is_yanked(file: RawFile) -> bool:
-    return bool(file.get("yanked"))
 
 
 def _by_version(by_text: Mapping[str, _VersionFiles]) -> dict[Version, tuple[str, _VersionFiles]]:
@@ -255,6 +327,7 @@ def _joined(one: tuple[str, _VersionFiles], other: tuple[str, _VersionFiles]) ->
     joined.yanked = files.yanked or others.yanked
     joined.sdist = files.sdist or others.sdist
     joined.yanked_sdist = files.yanked_sdist or others.yanked_sdist
+    joined.flawed = files.flawed or others.flawed
     joined.foreign = files.foreign | others.foreign
     joined.refused_pythons = files.refused_pythons | others.refused_pythons
     return text, joined
@@ -263,25 +336,28 @@ def _joined(one: tuple[str, _VersionFiles], other: tuple[str, _VersionFiles]) ->
 def _standing(files: _VersionFiles) -> tuple[int, _WheelKey]:
     """Return a key by which the spelling with the best file is the largest."""
     best = files.best or files.yanked
-    return (3 if files.best else 2 if files.yanked else 1 if files.sdist else 0), best[0] if best else _NO_WHEEL
+    return (3 if files.best else 2 if files.yanked else 1 if files.sdist else 0), best.key if best else _NO_WHEEL
 
 
-def _reduced(versions: list[tuple[str, _VersionFiles]]) -> Reduced:
+def _reduced(versions: list[tuple[str, _VersionFiles]], unreadable: tuple[str, ...]) -> Reduced:
     excluded: dict[int, Exclusion] = {}
     consented: dict[int, Exclusion | None] = {}
     chosen: dict[int, ListedFile] = {}
+    versions = [(text, files) for text, files in versions if _is_something(files)]
     for position, (_, files) in enumerate(versions):
-        if files.best:
-            chosen[position] = _listed(files.best[1])
+        if found := files.best or files.yanked:
+            chosen[position] = found.file
+            if found.yank:
+                excluded[position] = found.yank
             continue
-        if files.yanked:
-            chosen[position] = _listed(files.yanked[1])
-            excluded[position] = _yank(files.yanked[1])
+        sdist = files.sdist or files.yanked_sdist
+        if files.flawed and not sdist and not files.foreign and not files.refused_pythons:
+            chosen[position] = files.flawed
             continue
         excluded[position] = _exclusion(files)
-        if sdist := files.sdist or files.yanked_sdist:
-            chosen[position] = _listed(sdist)
-            consented[position] = None if files.sdist else _yank(sdist)
+        if sdist:
+            chosen[position] = sdist.file
+            consented[position] = sdist.yank
     uploaded = tuple(
         _second(chosen[position].upload_time) if position in chosen else "" for position in range(len(versions))
     )
@@ -291,7 +367,14 @@ def _reduced(versions: list[tuple[str, _VersionFiles]]) -> Reduced:
         consented=consented,
         uploaded=uploaded if any(uploaded) else (),
         files=chosen,
+        unreadable=unreadable,
     )
+
+
+def _is_something(files: _VersionFiles) -> bool:
+    """Whether a version has a file at all: one of which nothing could be read has none."""
+    found = files.best or files.yanked or files.sdist or files.yanked_sdist or files.flawed
+    return bool(found or files.foreign or files.refused_pythons)
 
 
 def _exclusion(files: _VersionFiles) -> Exclusion:
@@ -322,22 +405,73 @@ def _some(texts: list[str]) -> str:
     return ", ".join(texts[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _yank(file: RawFile) -> Exclusion:
-    reason = file.get("yanked", "")
-    return Exclusion("yanked-only", reason if isinstance(reason, str) else "")
+def _yank(file: RawFile) -> Exclusion | None:
+    reason = file.get("yanked")
+    if not reason:
+        return None
+    return Exclusion("yanked-only", reason[:_LONGEST_REASON] if isinstance(reason, str) else "")
 
 
-def _listed(file: RawFile) -> ListedFile:
-    size, time, url = file.get("size"), file.get("upload-time"), file.get("url", "")
+_LONGEST_REASON = 1000
+
+
+class _Addresses:
+    """Makes the addresses of a page absolute; most of them lead to one folder."""
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+        self._folders: dict[str, str] = {}
+
+    def absolute(self, written: object) -> str:
+        """Return an address as it can be asked for, without credentials. Raise `Unreadable` for what is none."""
+        if not isinstance(written, str):
+            raise Unreadable("it has no address")
+        check_length(len(written), ADDRESS_LENGTH, "its address")
+        folder, _, name = written.rpartition("/")
+        begin = self._folders.get(folder)
+        if begin is None:
+            begin = self._folders[folder] = self._folder(folder)
+        if not begin or not _PLAIN_NAME.fullmatch(name):
+            return self._parsed(written)
+        return begin + name
+
+    def _folder(self, written: str) -> str:
+        """Return the absolute address of a folder with its slash; empty where each file must be looked at."""
+        if not written or not _PLAIN_FOLDER.fullmatch(written):
+            return ""
+        with suppress(Unreadable):
+            return f"{self._parsed(f'{written}/')}"
+        return ""
+
+    def _parsed(self, written: str) -> str:
+        try:
+            address = urljoin(self._base, written) if "://" not in written else written
+            parts = urlsplit(address)
+            parts.port  # noqa: B018 - raises for one that is no number
+        except ValueError as error:
+            raise Unreadable(f"its address {brief(written)} cannot be read") from error
+        if not _ADDRESS.match(address) or (parts.scheme != "file" and not parts.hostname):
+            raise Unreadable(f"its address {brief(written)} cannot be asked for")
+        return without_credentials(address) if "@" in address else address
+
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+%~!-]*")
+_PLAIN_FOLDER = re.compile(r"[A-Za-z0-9._+%~!:/-]+")
+_ADDRESS = re.compile(r"(?:https?|file)://[^\s\x00-\x20\x7f]*\Z", re.IGNORECASE)
+
+
+def _listed(file: RawFile, addresses: _Addresses) -> ListedFile:
+    size, time = file.get("size"), file.get("upload-time")
+    local = file.get("local", "")
     return ListedFile(
         filename=file["filename"],
-        url=without_credentials(url) if "@" in url else url,
+        url="" if local else addresses.absolute(file.get("url")),
         sha256=sha256_of(file),
-        size=size if isinstance(size, int) else None,
+        size=size if type(size) is int and size >= 0 else None,
         upload_time=time if isinstance(time, str) and _TIME.fullmatch(time) else "",
         requires_python=file.get("requires-python") or "",
         metadata=announced_metadata(file),
-        local=file.get("local", ""),
+        local=local,
         stamp=file.get("stamp", ""),
     )
 
@@ -361,6 +495,7 @@ def merge(of_index: Reduced, of_folders: Reduced, fit: Fit) -> Reduced:
         consented={new: part.consented[old] for new, (part, old) in enumerate(chosen) if old in part.consented},
         uploaded=uploaded if any(uploaded) else (),
         files={new: part.files[old] for new, (part, old) in enumerate(chosen) if old in part.files},
+        unreadable=(*of_index.unreadable, *of_folders.unreadable),
     )
 
 

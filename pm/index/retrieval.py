@@ -10,33 +10,34 @@ import hashlib
 import io
 import re
 import tempfile
-import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple, cast
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from admission import canonical_name
 from pm.errors import PmError
 from pm.index.contents import WheelContents
 from pm.index.folders import sha256_of
+from pm.index.foreign import Unreadable, check_length
 from pm.index.metadata import read_core_metadata
 from pm.index.reduction import ListedFile
 from pm.index.transport import Again, HttpAnswer, Transport
 from pm.index.wheel_check import LOCAL_HEADER, WHOLE_BYTES
 from pm.index.wheel_reading import read_contents
-from pm.index.wheels import NoMetadata, metadata_member, metadata_of_wheel
+from pm.index.wheels import NoMetadata, metadata_member, metadata_of_wheel, opened_wheel, read_member
+from pm.limits import METADATA_BYTES, WHEEL_BYTES, WHEEL_PART_BYTES
 from pm.system.files import written_whole
 
 _OK = 200
 _PARTIAL = 206
 _TAIL = WHOLE_BYTES
-_LONGEST_METADATA = 16 * 1024 * 1024
 # Answers that only say that this way does not work here; another one is tried.
 _NOT_THIS_WAY = frozenset({401, 403, 404, 405, 410, 416, 501})
 _GONE = frozenset({404, 410})
-_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+_CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,15})-([0-9]{1,15})/([0-9]{1,15})")
 
 
 class Retrieved(NamedTuple):
@@ -54,10 +55,9 @@ class _NoRanges(Exception):
 class Retrieval:
     """Gets metadata; remembers which servers know no ranges and which have no metadata files."""
 
-    def __init__(self, transport: Transport, temporary: Path, *, transfer: float) -> None:
+    def __init__(self, transport: Transport, temporary: Path) -> None:
         self._transport = transport
         self._temporary = temporary
-        self._transfer = transfer
         self._without_ranges: set[str] = set()
         self._without_metadata: set[str] = set()
 
@@ -72,8 +72,8 @@ class Retrieval:
             return self._whole(file, name)
         return self._by_range(file, name) or self._unannounced(file, name) or self._whole(file, name)
 
-    def contents(self, file: ListedFile) -> WheelContents | None:
-        """Return what a wheel puts where, from the end of it, where its directory is; `None` if that is too large.
+    def contents(self, file: ListedFile) -> WheelContents:
+        """Return what a wheel puts where, from the end of it, where its directory is.
 
         Raise `PmError` if the wheel cannot be had.
         """
@@ -85,12 +85,12 @@ class Retrieval:
             except _NoRanges:
                 self._without_ranges.add(server)
             else:
-                if found is None or not found.flaw:
+                if not found.flaw:
                     return found
         # also for a flaw: it speaks against all who need the wheel, so it must be one of the file with the right digest
         return self.whole_contents(file, thorough=False)
 
-    def whole_contents(self, file: ListedFile, *, thorough: bool = True) -> WheelContents | None:
+    def whole_contents(self, file: ListedFile, *, thorough: bool = True) -> WheelContents:
         """Return what a wheel puts where, by all of its bytes; raise `PmError` as `contents` does."""
         with self._fetched(file) as (whole, _):
             return read_contents(whole, thorough=thorough)
@@ -99,7 +99,7 @@ class Retrieval:
         def read(answer: HttpAnswer) -> bytes | None:
             if answer.status != _OK:
                 return None
-            content = answer.body(_LONGEST_METADATA)
+            content = answer.body(METADATA_BYTES.value, "its metadata")
             if file.metadata not in {"*", hashlib.sha256(content).hexdigest()}:
                 raise Again(
                     f"the metadata of `{file.filename}` has another digest than the index announced",
@@ -107,7 +107,7 @@ class Retrieval:
                 )
             return content
 
-        return self._transport.ask(f"{file.url}.metadata", read, passed=_NOT_THIS_WAY)
+        return self._transport.ask(metadata_address(file.url), read, passed=_NOT_THIS_WAY)
 
     def _unannounced(self, file: ListedFile, name: str) -> Retrieved | None:
         """Ask for a metadata file that the page does not announce; what comes back must be one of this distribution."""
@@ -116,9 +116,11 @@ class Retrieval:
             return None
 
         def read(answer: HttpAnswer) -> bytes:
-            return answer.body(_LONGEST_METADATA) if answer.status == _OK else b""
+            return answer.body(METADATA_BYTES.value) if answer.status == _OK else b""
 
-        content = self._transport.ask(f"{file.url}.metadata", read, passed=_NOT_THIS_WAY)
+        content = b""
+        with suppress(Unreadable):
+            content = self._transport.ask(metadata_address(file.url), read, passed=_NOT_THIS_WAY)
         if canonical_name(read_core_metadata(content).name) == name:
             return Retrieved(content, file.sha256, file.size)
         self._without_metadata.add(server)
@@ -149,7 +151,7 @@ class Retrieval:
             with written_whole(path) as target:
                 _write(answer, target, file)
 
-        self._transport.ask(file.url, read, total=self._transfer)
+        self._transport.ask(file.url, read, is_transfer=True)
 
     @contextmanager
     def _fetched(self, file: ListedFile) -> Iterator[tuple[IO[bytes], str]]:
@@ -162,9 +164,15 @@ class Retrieval:
                 whole.truncate()
                 return _write(answer, whole, file)
 
-            digest = self._transport.ask(file.url, read, total=self._transfer)
+            digest = self._transport.ask(file.url, read, is_transfer=True)
             whole.seek(0)
             yield whole, digest
+
+
+def metadata_address(url: str) -> str:
+    """Return where the metadata file of a file is: `.metadata` belongs to the path, and a query comes behind it."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=f"{parts.path}.metadata"))
 
 
 def _write(answer: HttpAnswer, target: IO[bytes], file: ListedFile) -> str:
@@ -172,7 +180,11 @@ def _write(answer: HttpAnswer, target: IO[bytes], file: ListedFile) -> str:
     if answer.status != _OK:
         raise Again(f"it answered {answer.status} for a file that the index lists")
     digest = hashlib.sha256()
+    length, most = 0, file.size or WHEEL_BYTES.value
     for chunk in answer.chunks():
+        length += len(chunk)
+        if length > most:
+            raise Again(f"`{file.filename}` is longer than {most:,} bytes", code="hash-mismatch")
         digest.update(chunk)
         target.write(chunk)
     if file.sha256 and digest.hexdigest() != file.sha256:
@@ -197,13 +209,10 @@ def verified_digest(file: ListedFile) -> str:
 
 
 def _read_remotely(remote: "_RemoteFile", name: str) -> bytes:
-    try:
-        with zipfile.ZipFile(cast("IO[bytes]", remote)) as archive:
-            member = metadata_member(archive, name)
-            remote.want(member.header_offset, member.header_offset + LOCAL_HEADER + member.compress_size)
-            return archive.read(member)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
-        raise NoMetadata("it is not a readable wheel") from error
+    with opened_wheel(cast("IO[bytes]", remote)) as archive:
+        member = metadata_member(archive, name)
+        remote.want(member.header_offset, member.header_offset + LOCAL_HEADER + member.compress_size)
+        return read_member(archive, member)
 
 
 class _RemoteFile(io.RawIOBase):
@@ -219,20 +228,30 @@ class _RemoteFile(io.RawIOBase):
         if self.size:
             self.want(max(0, self.size - _TAIL), self.size)
         else:
-            self._fetch(f"bytes=-{_TAIL}")
+            self._fetch(f"bytes=-{_TAIL}", _TAIL)
 
     def want(self, start: int, end: int) -> None:
-        """Make sure that the bytes from `start` up to `end` are here."""
+        """Make sure that the bytes from `start` up to `end` are here. Raise `Unreadable` for more than is ever read."""
         end = min(end, self.size)
-        if not any(first <= start and end <= first + len(part) for first, part in self._parts):
-            self._fetch(f"bytes={start}-{end - 1}")
+        if not 0 <= start < end:
+            raise NoMetadata("it is not a readable wheel")
+        check_length(end - start, WHEEL_PART_BYTES, "a part of it")
+        if not self._has(start, end):
+            self._fetch(f"bytes={start}-{end - 1}", end - start)
+            if not self._has(start, end):
+                raise _NoRanges  # it sent another part than it was asked for
 
-    def _fetch(self, wanted: str) -> None:
+    def _has(self, start: int, end: int) -> bool:
+        return any(first <= start and end <= first + len(part) for first, part in self._parts)
+
+    def _fetch(self, wanted: str, most: int) -> None:
         # Without `identity` a proxy may compress the part, and its length would say nothing.
         headers = {"Range": wanted, "Accept-Encoding": "identity"}
-        self._parts.append(self._transport.ask(self._file.url, self._read_part, headers=headers, passed=_NOT_THIS_WAY))
+        read = partial(self._read_part, most=most)
+        self._parts.append(self._transport.ask(self._file.url, read, headers=headers, passed=_NOT_THIS_WAY))
 
-    def _read_part(self, answer: HttpAnswer) -> tuple[int, bytes]:
+    def _read_part(self, answer: HttpAnswer, most: int) -> tuple[int, bytes]:
+        """Return where a part begins and what it is: as long as it was asked for, whatever its head says."""
         if answer.status in _GONE:
             raise Again(f"it answered {answer.status} for a file that the index lists")
         match = _CONTENT_RANGE.fullmatch(answer.headers.get("Content-Range", ""))
@@ -241,6 +260,8 @@ class _RemoteFile(io.RawIOBase):
         start, last, size = (int(number) for number in match.groups())
         if size != (self._file.size or size):
             raise Again(f"`{self._file.filename}` has another size than the index announced", code="hash-mismatch")
+        if not start <= last < size or last - start >= most:
+            raise _NoRanges
         self.size = size
         content = answer.body(last - start + 1)
         if len(content) != last - start + 1:

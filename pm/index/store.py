@@ -16,7 +16,7 @@ from admission import Candidate, Page
 from pm.index.rows import candidate_row, page_of, read_candidate_row
 from pm.system.files import written_whole
 
-_MAGIC = b"hermes-pm facts 3"
+_MAGIC = b"hermes-pm facts 4"
 """A higher number for another form, or for another reading of what indexes say: older files count as not known."""
 _LONGEST_FIRST_LINE = 100
 

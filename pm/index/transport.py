@@ -1,13 +1,17 @@
 """Ask over HTTP: pooled connections, limits on every wait, retries for what passes, and a code for what does not."""
 
 import email.utils
+import hashlib
+import io
+import math
 import random
+import re
 import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import NamedTuple, TypeVar
+from typing import IO, NamedTuple, TypeVar
 from urllib.parse import unquote, urljoin, urlsplit
 
 from urllib3.exceptions import (
@@ -20,14 +24,14 @@ from urllib3.exceptions import (
     NewConnectionError,
     ProxyError,
     ReadTimeoutError,
-    ResponseError,
     SSLError,
 )
 from urllib3.response import BaseHTTPResponse
 from urllib3.util import Retry, Timeout, make_headers
 
 from pm.errors import PmError
-from pm.index.connections import Connections
+from pm.index.connections import Connections, time_limits
+from pm.index.foreign import TROUBLE, Unreadable, brief
 from pm.index.limits import Limits
 from pm.index.package_sources import Sources
 from pm.redaction import redact
@@ -37,12 +41,16 @@ _CHUNK = 1 << 18
 _SMALL = 1 << 14
 _AGAIN = frozenset({429, 500, 502, 503, 504})
 _NO_ACCESS = frozenset({401, 403, 407})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_MOST_REDIRECTS = 6
 _PHRASES: dict[type[HTTPError], str] = {
     ProxyError: "the proxy cannot be used",
     NameResolutionError: "the name service does not know it",
     NewConnectionError: "it cannot be reached",
-    ResponseError: "it redirects without end",
 }
+
+
+_TOO_LONG = "the answer took longer than the time limit"
 
 
 class Cancelled(Exception):
@@ -67,18 +75,21 @@ class HttpRequest(NamedTuple):
     passed: frozenset[int]
     """Refusals that the reader of the answer wants to see."""
     deadline: float
+    """Until when the head of an answer must be here, and no attempt begins later."""
+    body_deadline: float
+    """Until when the whole answer must be here; never for a file, which may take as long as it keeps coming."""
     cancelled: threading.Event
 
 
 class HttpAnswer:
     """What a server says, while its body is read."""
 
-    def __init__(self, response: BaseHTTPResponse, request: HttpRequest) -> None:
+    def __init__(self, response: BaseHTTPResponse, url: str, request: HttpRequest) -> None:
         self._response = response
         self._request = request
         self.status = response.status
         self.headers: Mapping[str, str] = response.headers
-        self.url = urljoin(request.url, response.geturl() or "")
+        self.url = url
         """The address after redirects."""
 
     def chunks(self) -> Iterator[bytes]:
@@ -86,19 +97,27 @@ class HttpAnswer:
         while chunk := self._response.read1(_CHUNK):
             if self._request.cancelled.is_set():
                 raise Cancelled
-            if time.monotonic() > self._request.deadline:
-                raise Again("the transfer took longer than the time limit")
+            if time.monotonic() > self._request.body_deadline:
+                raise Again(_TOO_LONG)
             yield chunk
 
-    def body(self, most: int) -> bytes:
-        """Return the whole body; raise `Again` if it is longer than `most` bytes."""
-        parts, length = [], 0
+    def body(self, most: int, what: str = "it") -> bytes:
+        """Return the whole body, decompressed; raise `Unreadable` if `what` is longer than `most` bytes."""
+        body = io.BytesIO()
+        self.write_to(body, most, what)
+        return body.getvalue()
+
+    def write_to(self, target: IO[bytes], most: int, what: str = "it") -> str:
+        """Write the whole body, decompressed, and return its digest; raise `Unreadable` as `body` does."""
+        digest = hashlib.blake2b(digest_size=16)
+        length = 0
         for chunk in self.chunks():
-            parts.append(chunk)
             length += len(chunk)
             if length > most:
-                raise Again(f"the answer is longer than {most} bytes")
-        return b"".join(parts)
+                raise Unreadable(f"{what} has more than {most:,} bytes")
+            digest.update(chunk)
+            target.write(chunk)
+        return digest.hexdigest()
 
 
 class Transport:
@@ -126,17 +145,25 @@ class Transport:
         read: Callable[[HttpAnswer], _Read],
         *,
         headers: Mapping[str, str] | None = None,
-        total: float | None = None,
+        is_transfer: bool = False,
         passed: frozenset[int] = frozenset(),
     ) -> _Read:
         """Ask for an address and return what `read` makes of the answer.
 
         `read` may raise `Again` to have it asked once more; it gets every answer but those that say to come back later
-        or that access is refused, and of these the ones in `passed`. Raise `PmError` when all attempts failed.
+        or that access is refused, and of these the ones in `passed`. A transfer, of a whole file, is limited in its
+        silence and not in its time. Raise `PmError` when all attempts failed.
         """
         begun = time.monotonic()
-        deadline = begun + (total or self._limits.total)
-        request = HttpRequest(url, headers or {}, passed, deadline, self.cancelled)
+        deadline = begun + (self._limits.transfer if is_transfer else self._limits.total)
+        request = HttpRequest(
+            url=url,
+            headers=headers or {},
+            passed=passed,
+            deadline=deadline,
+            body_deadline=math.inf if is_transfer else deadline,
+            cancelled=self.cancelled,
+        )
         failures: list[Again] = []
         while not request.cancelled.is_set():
             try:
@@ -160,34 +187,59 @@ class Transport:
     def _once(self, request: HttpRequest, read: Callable[[HttpAnswer], _Read]) -> _Read:
         response = None
         try:
-            response = self._opened(request)
-            answer = HttpAnswer(response, request)
+            response, url = self._followed(request)
+            answer = HttpAnswer(response, url, request)
             self._check(answer, request)
             return read(answer)
-        except LocationValueError as error:
-            raise PmError("index-unreachable", f"`{redact(request.url)}` is not an address") from error
         except HTTPError as error:
-            raise self._explained(request.url, error) from error
+            raise self._explained(request, error) from error
         finally:
             if response is not None:
                 _let_go(response)
 
-    def _opened(self, request: HttpRequest) -> BaseHTTPResponse:
-        own = {"User-Agent": "hermes-pm", **self._authorization.get(_origin(request.url), {})}
-        return self._connections.to(request.url).request(
-            "GET",
-            request.url,
-            headers={**own, **request.headers},
-            preload_content=False,
-            timeout=Timeout(connect=self._limits.connect, read=self._limits.read),
-            retries=Retry(total=None, connect=0, read=0, status=0, other=0, redirect=5, raise_on_status=False),
-        )
+    def _followed(self, request: HttpRequest) -> tuple[BaseHTTPResponse, str]:
+        """Ask, follow redirects, and return the last answer with its address."""
+        url = request.url
+        for _ in range(_MOST_REDIRECTS):
+            try:
+                response = self._opened(url, request)
+            except LocationValueError as error:
+                raise PmError("index-unreachable", f"`{redact(url)}` is not an address") from error
+            except TROUBLE as error:  # of the library, with what stands in the head of an answer
+                raise Again("it sent an answer whose head cannot be read") from error
+            target = self._target(response, url)
+            if not target:
+                return response, url
+            url = target
+        raise Again("it redirects without end")
+
+    def _target(self, response: BaseHTTPResponse, url: str) -> str:
+        """Return where an answer redirects to, and let go of it then; an empty text if it does not."""
+        location = response.headers.get("Location") if response.status in _REDIRECTS else None
+        if not location:
+            return ""
+        _let_go(response)
+        target = _joined(url, location)
+        if url.startswith("https:") and target.startswith("http:"):
+            raise PmError("tls", f"{self._server(url)} redirects to an address without encryption")
+        return target
+
+    def _opened(self, url: str, request: HttpRequest) -> BaseHTTPResponse:
+        own = {"User-Agent": "hermes-pm", **self._authorization.get(_origin(url), {})}
+        with time_limits(request.deadline, request.body_deadline):
+            return self._connections.to(url).request(
+                "GET",
+                url,
+                headers={**own, **request.headers},
+                preload_content=False,
+                redirect=False,
+                timeout=Timeout(connect=self._limits.connect, read=self._limits.read),
+                retries=Retry(total=None, connect=0, read=0, status=0, other=0, raise_on_status=False),
+            )
 
     def _check(self, answer: HttpAnswer, request: HttpRequest) -> None:
         """Raise what an answer means by its status alone."""
         server = self._server(request.url)
-        if request.url.startswith("https:") and answer.url.startswith("http:"):
-            raise PmError("tls", f"{server} redirects to an address without encryption")
         if answer.status in request.passed:
             return
         if answer.status in _AGAIN:
@@ -196,11 +248,13 @@ class Transport:
             hint = "put user and password into the index's address, or ask its owner for access"
             raise PmError("unauthorized", f"{server} refuses access ({answer.status})", hint=hint)
 
-    def _explained(self, url: str, error: HTTPError) -> Exception:
+    def _explained(self, request: HttpRequest, error: HTTPError) -> Exception:
         """Say what a library's error means: what may pass is tried again."""
         cause: object = error.reason if isinstance(error, MaxRetryError) and error.reason else error
         if isinstance(cause, SSLError):
-            return self._explained_tls(url, cause)
+            return self._explained_tls(request.url, cause)
+        if isinstance(cause, ReadTimeoutError) and time.monotonic() >= request.deadline:
+            return Again(_TOO_LONG)
         if isinstance(cause, ReadTimeoutError):
             return Again(f"it was silent for {self._limits.read:g} seconds")
         if isinstance(cause, ConnectTimeoutError) and not isinstance(cause, NewConnectionError):
@@ -242,15 +296,31 @@ def _origin(url: str) -> tuple[str, str]:
     return parts.scheme, parts.netloc.rpartition("@")[2].lower()
 
 
+def _joined(url: str, location: str) -> str:
+    """Return where a redirect leads; raise `Again` for what is no address that can be asked."""
+    try:
+        target = urljoin(url, location)
+        parts = urlsplit(target)
+        parts.port  # noqa: B018 - raises for one that is no number
+    except TROUBLE as error:
+        raise Again(f"it redirects to {brief(location)}, which is no address") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise Again(f"it redirects to {brief(location)}, which cannot be asked")
+    return target
+
+
 def _retry_after(value: str | None) -> float | None:
     if not value:
         return None
-    if value.strip().isdigit():
-        return float(value)
     try:
+        if _SECONDS.fullmatch(value.strip()):
+            return float(value)
         return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
+    except TROUBLE:  # then it says nothing
         return None
+
+
+_SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 def _let_go(response: BaseHTTPResponse) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, cast
@@ -12,11 +10,10 @@ from typing import IO, cast
 from lockfiles import Artifact
 from pm.index.contents import WheelContents, contents_of, counts
 from pm.index.folders import sha256_of
+from pm.index.foreign import Unreadable, boundary
 from pm.index.own_paths import oddities
 from pm.index.wheel_check import Flawed, Wheel, heads_of, installed
-
-_LARGEST_DIRECTORY = 16 * 1024 * 1024
-"""Bytes; ten times the largest real ones."""
+from pm.index.wheels import BoundedWheel
 
 
 def read_local(places: Iterable[Path], artifact: Artifact, *, thorough: bool = False) -> WheelContents | None:
@@ -30,26 +27,21 @@ def read_local(places: Iterable[Path], artifact: Artifact, *, thorough: bool = F
 
 def read_contents(
     wheel: IO[bytes], want: Callable[[int, int], None] | None = None, *, thorough: bool = False
-) -> WheelContents | None:
+) -> WheelContents:
     """Return what a wheel puts where; of a file that is no usable wheel, its flaw.
 
-    `None` if its directory is too large to be read. `want` is told which bytes will be read next, for a file of which
-    only parts are here. With `thorough` every byte of the wheel is looked at.
+    `want` is told which bytes will be read next, for a file of which only parts are here. With `thorough` every byte of
+    the wheel is looked at.
     """
-    measured = _Measured(wheel)
     try:
-        with zipfile.ZipFile(cast("IO[bytes]", measured)) as archive:
-            return _read_wheel(Wheel(archive, measured, want), thorough=thorough)
-    except _TooLarge:
-        return None
-    except Flawed as flawed:
-        return contents_of({}, str(flawed))
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, OverflowError, RuntimeError, ValueError, zlib.error):
-        return contents_of({}, "it is not a readable wheel")
-
-
-class _TooLarge(Exception):
-    """A directory that is larger than any real one."""
+        with (
+            boundary("it is not a readable wheel"),
+            BoundedWheel(wheel) as bounded,
+            zipfile.ZipFile(cast("IO[bytes]", bounded)) as archive,
+        ):
+            return _read_wheel(Wheel(archive, bounded, want), thorough=thorough)
+    except (Flawed, Unreadable) as flaw:
+        return contents_of({}, str(flaw))
 
 
 def _read_wheel(wheel: Wheel, *, thorough: bool) -> WheelContents:
@@ -64,28 +56,3 @@ def _read_wheel(wheel: Wheel, *, thorough: bool) -> WheelContents:
     odd = oddities({*targets.values()} - scripts.keys(), heads_of(wheel, targets))
     # in the installer's order: what is moved overwrites what lies there, and the scripts that it makes come last
     return contents_of(files | moved | calls, "", odd, proved=proved)
-
-
-class _Measured(io.RawIOBase):
-    """A file that is not read in pieces larger than a reasonable directory."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        super().__init__()
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._file.seek(offset, whence)
-
-    def read(self, size: int = -1, /) -> bytes:
-        if size > _LARGEST_DIRECTORY:
-            raise _TooLarge
-        return self._file.read(size)

@@ -60,6 +60,11 @@ _WARNINGS = (
         "a version that its authors yanked was chosen, because it is pinned exactly",
         "ask the owner of the pin to take another version; the message says why it was yanked",
     ),
+    WarningCode(
+        "index-file-unusable",
+        "an index or a folder offers a file whose name or entry cannot be read; the others are used",
+        "tell the owner of the index; the message names the file",
+    ),
     # what a declaration says
     WarningCode(
         "declarations-differ",

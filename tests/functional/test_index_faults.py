@@ -6,6 +6,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -111,10 +112,34 @@ def test_a_server_that_asks_to_wait_too_long_is_given_up_at_once(tmp_path: Path,
 def test_a_server_that_trickles_is_given_up_after_the_total_time(tmp_path: Path, server: IndexServer) -> None:
     server.faults = [Fault(_PAGE, "trickle", times=-1)]
     failure = _failure(tmp_path, server.url, _LIMITS._replace(total=0.5))
-    assert (failure.code, "the transfer took longer than the time limit" in failure.message) == (
+    assert (failure.code, "the answer took longer than the time limit" in failure.message) == (
         "index-unreachable",
         True,
     )
+
+
+def test_a_server_that_drips_even_its_head_is_given_up_after_the_total_time(
+    tmp_path: Path, server: IndexServer
+) -> None:
+    """Row G7."""
+    server.faults = [Fault(_PAGE, "drip", times=-1)]
+    begun = time.monotonic()
+    failure = _failure(tmp_path, server.url, _LIMITS._replace(total=1.0))
+    assert (failure.code, "the answer took longer than the time limit" in failure.message) == (
+        "index-unreachable",
+        True,
+    )
+    assert 1 <= time.monotonic() - begun < 2
+
+
+def test_a_file_that_trickles_is_waited_for_as_long_as_it_keeps_coming(tmp_path: Path, server: IndexServer) -> None:
+    """Row G4: what is limited is silence."""
+    server.shape = Shape(ranges=False, serves_metadata=False)
+    server.faults = [Fault(_WHEEL, "trickle", times=-1)]
+    begun = time.monotonic()
+    limits = _LIMITS._replace(total=0.5, transfer=0.5)
+    assert _fetch(tmp_path, server.url, limits).candidate("demo-transport", "1.3.0") is not None
+    assert time.monotonic() - begun > 1
 
 
 def test_a_page_that_is_none_is_an_unreachable_index(tmp_path: Path, server: IndexServer) -> None:

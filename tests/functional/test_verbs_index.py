@@ -97,6 +97,33 @@ def test_a_file_that_changed_since_it_was_locked_is_not_installed(served: Home, 
         assert installed.read_text() == '__version__ = "2.0"\n'
 
 
+def test_what_is_out_of_order_on_an_index_is_named_and_all_others_are_installed(
+    served: Home, server: IndexServer
+) -> None:
+    """Rows A5, A6, A7 and C5: a file, a version; nothing else."""
+    address = "../../files/demo_colors-3.0-py3-none-any.whl"
+    server.further["demo-colors"] = [
+        {"filename": f"demo_colors-{'9' * 5000}-py3-none-any.whl", "url": address},
+        {"filename": "demo_colors-3.0-py3-none-any.whl", "url": address, "requires-python": "garbage!!"},
+        {"filename": "demo_colors-4.0-py3-none-any.whl", "url": "http://[::1"},
+        17,
+    ]
+    head = "Metadata-Version: 2.1\nName: demo-colors\nVersion: 5.0\n"
+    server.offer(Distribution("demo-colors", "5.0", metadata=head + "Requires-Dist: x\n" * 100_000))
+    with server:
+        answer = served.install(served.plugin("ash", "demo-colors"))
+        assert (answer.gist, served.pins) == ("0 admitted", {"demo-colors": "2.0"} | CORE)
+        assert "index-file-unusable" in answer.warnings
+        for version, reason in (
+            ("3.0", "its `Requires-Python` `garbage!!` cannot be read"),
+            ("4.0", "its address `http://…` cannot be read"),
+            ("5.0", "its list of requirements has more than 10,000 lines"),
+        ):
+            refused = served.ask("plugins", "check", served.plugin("birch", f"demo-colors=={version}"))
+            assert refused.gist == "1 refused no-matching-version"
+            assert reason in refused.value["reasons"][0]["message"]
+
+
 def test_nothing_of_a_home_is_in_the_cache_of_whoever_runs_it(served: Home, server: IndexServer) -> None:
     with server:
         served.install(served.plugin("ash", "demo-colors"))

@@ -147,6 +147,7 @@ BY_HAND = {
     "pm/generations/install_lock.py": "a file that a lock lies on",
     "pm/generations/leases.py": "files that locks lie on",
     "pm/generations/transaction.py": "the commit protocol: names change as the journal says",
+    "pm/index/reading.py": "a file without a name, for a while",
     "pm/index/retrieval.py": "a file without a name, for a while",
     "pm/inside/_hermes_pm.py": "a file that a lock lies on, where nothing else of the manager is",
     "pm/operations/bundle.py": "a folder that takes its place as a whole",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 from fixtures.limited import limited
 from fixtures.mutations import mutated
+from pm import limits
 from pm.limits import table
 
 
@@ -36,3 +38,8 @@ def test_damage_differs_from_the_original_and_can_be_done_again() -> None:
 def test_each_limit_says_what_it_is_of_and_why() -> None:
     assert all(all(limit) for limit in table())
     assert len({limit.of for limit in table()}) == len(table())
+
+
+def test_no_limit_takes_the_name_of_another() -> None:
+    written = Path(limits.__file__).read_text("utf-8").count("= Limit(")
+    assert len(table()) == written

@@ -168,7 +168,7 @@ def test_a_directory_larger_than_any_real_one_is_not_read(tmp_path: Path) -> Non
     with (tmp_path / "large.whl").open("w+b") as file:
         file.seek(start + size)
         file.write(end + start.to_bytes(4, "little") + bytes(2))
-        assert read_contents(file) is None
+        assert read_contents(file).flaw == "its directory has more than 8,388,608 bytes"
 
 
 _WHEEL = archive_of(

@@ -157,7 +157,7 @@ def test_what_cannot_be_followed_behind_an_extra_does_not_make_the_release_unusa
         ({"name": "other"}, "its metadata says that it is `other 1.0`"),
         ({"version": "1.1"}, "its metadata says that it is `demo 1.1`"),
         ({"name": ""}, "its metadata has no `Name`"),
-        ({"metadata_version": "3.0"}, "its `Metadata-Version` 3.0 is newer than this manager can read"),
+        ({"metadata_version": "3.0"}, "its `Metadata-Version` `3.0` is newer than this manager can read"),
     ],
 )
 def test_metadata_of_something_else_is_not_believed(fields: dict[str, str], expected: str) -> None:

@@ -52,7 +52,7 @@ def test_a_file_name_never_leads_out_of_a_folder() -> None:
         _wheel("../demo-1.0-py3-none-any.whl"),
         _wheel("demo-1.0/../x.tar.gz"),
     )
-    assert reduced == Reduced()
+    assert (reduced.versions, len(reduced.unreadable)) == ((), 3)
 
 
 def test_everything_that_is_known_of_the_chosen_file_is_kept() -> None:
