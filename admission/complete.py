@@ -44,13 +44,19 @@ class CompleteAnswer(NamedTuple):
 
 
 def decide_completely(
-    universe: Universe, roots: Sequence[Root], budget: int, may_go_on: Callable[[], bool] = lambda: True
+    universe: Universe,
+    roots: Sequence[Root],
+    budget: int,
+    may_go_on: Callable[[], bool] = lambda: True,
+    *,
+    optional: Sequence[Root] = (),
 ) -> CompleteAnswer:
     """Decide on what is known whether a solution exists, in at most `budget` decisions and conflicts.
 
+    With `optional` roots: whether one exists for the roots and for any of these, which may open what the roots do not.
     Never raises `Unknown`. It gives up as soon as `may_go_on` says no.
     """
-    return Solver(universe, roots, budget, may_go_on).solve()
+    return Solver(universe, roots, budget, may_go_on, optional=optional).solve()
 
 
 class _Reach(NamedTuple):
@@ -85,9 +91,13 @@ class Solver:
         may_go_on: Callable[[], bool] = lambda: True,
         *,
         reading: bool = False,
+        optional: Sequence[Root] = (),
     ) -> None:
         self._universe = universe
         self._roots = roots
+        self._optional = optional
+        self._opening: dict[str, tuple[Root, Arc]] = {}
+        """Variable of an optional root → that root; none as long as everything is open that is chosen."""
         self._left = budget
         self._budget = budget
         self._may_go_on = may_go_on
@@ -101,6 +111,8 @@ class Solver:
         """Reading: what was asked of a version, or of an extra of it, and was not taken yet."""
         self._unread_pages: dict[tuple[str, int, str], str] = {}
         self._unread_roots: set[str] = set()
+        self._supporting: set[frozenset[tuple[str, int]]] = set()
+        """The rules about support that were posted."""
         self._hoped: set[tuple[str, int]] = set()
         """Unread versions that might vouch, or lead to what does."""
         self._direct = universe.constraints.policy.prerelease == "direct-opt-in"
@@ -163,7 +175,7 @@ class Solver:
         domain = self._rules.domains.get(name)
         if domain is None:
             package = self._universe.package(name)
-            conditional = package.conditional & (self._pinned(name) if self._direct else -1)
+            conditional = package.conditional & (self._openable(name) if self._direct else -1)
             domain = (package.free | conditional) << 1 | ABSENT
             self._rules.open(name, domain)
         return domain
@@ -197,6 +209,8 @@ class Solver:
             return
         self._expanded.add(variable)
         name, _, extra = variable.rstrip("]").partition("[")
+        if not name:
+            return  # an optional root
         grouped: dict[Arc, int] = {}
         positions = self._universe.package(name).sets.positions
         for version in self._universe.facts.candidates.get(name, {}):
@@ -292,7 +306,7 @@ class Solver:
             return self._unknown(reach.candidates, reach.pages)._replace(chosen=chosen, hoped=self._still_hoped())
         if self._post_unneeded(chosen, reach):
             return None
-        reached = reachable(self._universe, chosen)
+        reached = reachable(self._with_optional(), chosen)
         if reached is None:
             message = "an assignment that breaks no rule does not hold"
             raise AssertionError(message)
@@ -306,17 +320,25 @@ class Solver:
 
     def _post_unvouched(self, chosen: Assignment) -> bool:
         """Rule out versions that no candidate pins which is needed without them; an unread one may pin anything."""
-        posted = False
+        found = []
         for name, position in chosen.items():
-            if (self._universe.package(name).conditional & ~self._pinned(name)) >> position & 1:
+            if (self._universe.package(name).conditional & ~self._opened(name)) >> position & 1:
+                self._let_in_optional()
                 reach = self._reach(chosen, closed=name)
-                if not reach.is_open and not _pins(reach.arcs, name, position):
-                    leaf = Leaf(name=name, versions=1 << position)
-                    rule = Rule({name: 2 << position, **self._walls(reach, name, position)}, leaf)
-                    posted = True
+                if not reach.is_open and (self._direct or not _pins(reach.arcs, name, position)):
+                    terms = {name: 2 << position, **self._walls(reach, name, position)}
+                    found.append(terms)
                     if not self._wanted:  # else it can be said better, with fewer versions of which nothing is known
-                        self._rules.post(rule)
-        return posted
+                        self._post_support(terms, Leaf(name=name, versions=1 << position))
+        self._try_optional(found)
+        return bool(found)
+
+    def _post_support(self, terms: dict[str, int], leaf: Leaf) -> None:
+        """Post a rule, once: as long as it is not known which optional roots are there it forbids nothing."""
+        key = frozenset(terms.items())
+        if key not in self._supporting:
+            self._supporting.add(key)
+            self._rules.post(Rule(dict(terms), leaf))
 
     def _still_hoped(self) -> tuple[tuple[str, str], ...]:
         """Return the unread candidates that might vouch and that no root excludes: all of them, to be read at once."""
@@ -333,14 +355,48 @@ class Solver:
         unneeded = {name: self._rules.full[name] & ~ABSENT for name in chosen if name not in reach.extras}
         for variable, domain in self._rules.domains.items():
             name, _, extra = variable.rstrip("]").partition("[")
-            if extra and domain == PRESENT and extra not in reach.extras.get(name, {}):
+            if name and extra and domain == PRESENT and extra not in reach.extras.get(name, {}):
                 unneeded[variable] = PRESENT
         walls = self._walls(reach) if unneeded else {}
         self._wanted.clear()
         for variable, values in unneeded.items():
             leaf = Leaf(name=variable.partition("[")[0], versions=values >> 1)
-            self._rules.post(Rule({variable: values, **walls}, leaf))
+            self._post_support({variable: values, **walls}, leaf)
+        self._try_optional([walls])
         return bool(unneeded)
+
+    # -- optional roots: one that is there is met, and leads on and opens as a root does
+
+    def _let_in_optional(self) -> None:
+        for root in self._optional if not self._opening else ():
+            try:
+                arc = self._universe.root_arc(root)
+            except Unknown as unknown:
+                self._unread_roots.add(unknown.page)
+                continue
+            variable = f"[{root.position}]"
+            self._rules.open(variable, ABSENT | PRESENT)
+            self._opening[variable] = (root, arc)
+            leaf = Leaf(root=root, arc=arc, optional=True)
+            self._rules.post(Rule({variable: PRESENT, arc.name: self._outside(arc)}, leaf))
+            for extra in arc.extras:
+                self._rules.post(Rule({variable: PRESENT, self._extra(arc.name, extra): ABSENT}, leaf))
+
+    def _try_optional(self, ruled_out: Iterable[dict[str, int]]) -> None:
+        """Let one optional root in that may make possible what is ruled out without it."""
+        for variable in (variable for terms in ruled_out for variable in terms if variable in self._opening):
+            if self._rules.domains[variable] == ABSENT | PRESENT:
+                self._rules.decide(variable, PRESENT)
+                return
+
+    def _present(self) -> list[tuple[Root, Arc]]:
+        return [opening for variable, opening in self._opening.items() if self._rules.domains[variable] == PRESENT]
+
+    def _with_optional(self) -> Universe:
+        present = [root for root, _ in self._present()]
+        return self._universe.restricted([*self._roots, *present]) if present else self._universe
+
+    # -- what the roots reach
 
     def _reach(self, chosen: Assignment, closed: str = "") -> _Reach:
         """Follow the demands from the roots through an assignment.
@@ -349,6 +405,7 @@ class Solver:
         """
         reach = _Reach({}, [], set(), set(self._unread_roots))
         pending = [self._universe.root_arc(root) for root in self._roots if self._is_read(root)]
+        pending += [arc for _, arc in self._present()]
         while pending:
             arc = pending.pop()
             reach.arcs.append(arc)
@@ -392,10 +449,14 @@ class Solver:
     def _walls(self, reach: _Reach, closed: str = "", position: int = -1) -> dict[str, int]:
         """Return the values of what is reached that lead to nothing else, and do not pin a version of the closed.
 
-        An unread candidate may ask for anything.
+        An unread candidate may ask for anything. The walls end where an optional root would lead out or open it.
         """
         walls = {}
-        for name, extras in reach.extras.items():
+        for variable, (root, arc) in self._opening.items():
+            is_there = self._rules.domains[variable] == PRESENT
+            if not is_there and self._helps(root, arc, reach, closed=closed, position=position):
+                walls[variable] = ABSENT
+        for name, extras in reach.extras.items() if not (closed and self._direct) else ():
             if name == closed:
                 continue
             walls[name] = self._rules.full[name]
@@ -410,18 +471,25 @@ class Solver:
                     walls[name] &= ~(2 << place)
         return walls
 
+    def _helps(self, root: Root, arc: Arc, reach: _Reach, *, closed: str, position: int) -> bool:
+        if arc.name == closed:
+            return bool(self._universe.opens(root) >> position & 1)
+        return not (closed and self._direct) and self._leads_out(arc, reach, closed)
+
     def _leads_out(self, arc: Arc, reach: _Reach, closed: str) -> bool:
         """Return whether an arc leads to what is not reached, or to versions of it whose demands did not matter."""
         extras, versions = reach.extras.get(arc.name, {}), self._followed(arc, closed)
         return any(extra not in extras or versions & ~extras[extra] for extra in ("", *arc.extras))
 
-    def _pinned(self, name: str) -> int:
-        """Return the versions of a package that a root pins exactly."""
-        mask = 0
-        for root in self._roots:
-            if root.requirement.name == name and (arc := self._universe.root_arc(root)).exact:
-                mask |= arc.mask
-        return mask
+    def _opened(self, name: str) -> int:
+        """Return the versions of a package that the roots open, and the optional ones that are there."""
+        return self._opened_by(name, [*self._roots, *(root for root, _ in self._present())])
+
+    def _openable(self, name: str) -> int:
+        return self._opened_by(name, [*self._roots, *self._optional])
+
+    def _opened_by(self, name: str, roots: Iterable[Root]) -> int:
+        return reduce(or_, (self._universe.opens(root) for root in roots if root.requirement.name == name), 0)
 
 
 def _pins(demands: Iterable[Arc], name: str, position: int) -> bool:
@@ -446,5 +514,5 @@ def _leaves(failure: Rule) -> tuple[Leaf, ...]:
 
 
 def roots_of(leaves: Iterable[Leaf]) -> tuple[Root, ...]:
-    """Return the roots among leaves, in their order."""
-    return tuple(sorted({leaf.root for leaf in leaves if leaf.root is not None}))
+    """Return the roots among leaves that have to be there, in their order."""
+    return tuple(sorted({leaf.root for leaf in leaves if leaf.root is not None and not leaf.optional}))

@@ -28,9 +28,9 @@ class Proof(NamedTuple):
     """How sure the refusal is: computed, never claimed."""
 
     minimal: bool
-    """Leaving out any one demand makes the rest satisfiable."""
+    """Leaving out any one demand makes the rest satisfiable, with what other members of the set open."""
     verified: bool
-    """What the proof names, alone, was decided again and is impossible."""
+    """What the proof names was decided again, alone and with any other members of the set, and is impossible."""
     search: str
     """What the search said: `impossible`, `gave-up`, `crashed`; `unfinished` where the second needed fewer facts."""
     complete: str
@@ -47,6 +47,9 @@ class Reason(NamedTuple):
     available: tuple[Available, ...] = ()
     also: tuple[Demand, ...] = ()
     """Demands on the same package that are no part of the proof and that would conflict with the same demands."""
+    opened_by: tuple[Demand, ...] = ()
+    """Demands that open a pre-release or a yanked version which the proof goes through: they name a pre-release, pin it
+    exactly, or lead to a release that pins it. They do not contradict."""
     proof: Proof | None = None
     file: str = ""
     line: int = 0

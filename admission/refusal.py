@@ -1,6 +1,7 @@
 """Explain an impossible set: the smallest sets of requirements that cannot hold together, and what each demands."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from packaging.specifiers import SpecifierSet
@@ -9,6 +10,7 @@ from admission.complete import CompleteAnswer, Leaf, decide_completely, roots_of
 from admission.core_gate import CoreFault, core_fault
 from admission.decision import Available, Demand, Need, Proof, Reason, Refused
 from admission.frontier import with_neighbours
+from admission.openings import opening_of
 from admission.question import Question
 from admission.requirement import Origin, Owner, parse_requirement
 from admission.universe import INVALID, Arc, Root, Universe
@@ -17,6 +19,9 @@ from admission.versions import bits
 __all__ = ["refuse"]
 
 _MOST_CONFLICTS = 5
+
+
+_CLOSED = ("prerelease-only", "yanked-only")
 
 
 class _Limits(NamedTuple):
@@ -55,11 +60,22 @@ def refuse(
         reasons[core.roots] = _explained(universe, core, search)
         # another conflict is independent only if it needs none of these roots
         remaining = tuple(root for root in remaining if root not in core.roots)
-        verdict = decide_completely(universe.restricted(remaining), remaining, *limits)
+        verdict = _decide(universe, remaining, limits)
         if verdict.outcome == "unknown" and not question.frozen:
             asked = with_neighbours(universe, verdict.unknown, at_once=True, beside=verdict.hoped)
             return Need(verdict.pages, asked, "proof")
     return Refused(tuple(reasons[roots] for roots in sorted(reasons)))
+
+
+def _decide(universe: Universe, roots: Sequence[Root], limits: _Limits) -> CompleteAnswer:
+    """Decide whether some roots hold together, alone or with any other roots of the set.
+
+    Others may open what these do not, by naming a pre-release, by an exact pin, or through a release that pins. So what
+    is impossible here stays so whatever is added, and leaving out one that only opens shows nothing.
+    """
+    # where an address fell away its package counts as fit for everything, so nothing can be added by it
+    others = [root for root in universe.roots if root not in roots and root not in universe.address_roots]
+    return decide_completely(universe.restricted(roots), roots, *limits, optional=others)
 
 
 def _direct(universe: Universe, remaining: Sequence[Root], verdict: CompleteAnswer, limits: _Limits) -> CompleteAnswer:
@@ -70,7 +86,7 @@ def _direct(universe: Universe, remaining: Sequence[Root], verdict: CompleteAnsw
     for name in sorted({root.requirement.name for root in roots_of(verdict.leaves)}):
         roots = tuple(root for root in remaining if root.requirement.name == name)
         if len(roots) > 1:
-            direct = decide_completely(universe.restricted(roots), roots, *limits)
+            direct = _decide(universe, roots, limits)
             if direct.outcome == "impossible":
                 return direct
     return verdict
@@ -81,14 +97,12 @@ def _minimised(universe: Universe, verdict: CompleteAnswer, limits: _Limits) -> 
     roots = tuple(sorted({*roots_of(verdict.leaves), *universe.address_roots}))
     needed: dict[Root, CompleteAnswer] = {}
     while len(roots) > 1 and (untried := [root for root in roots if root not in needed]):
-        root = min(untried, key=_dropped_first)
+        root = min(untried, key=partial(_dropped_first, universe))
         rest = tuple(other for other in roots if other != root)
-        without = decide_completely(universe.restricted(rest), rest, *limits)
+        without = _decide(universe, rest, limits)
         if without.outcome == "impossible":
             kept = {*roots_of(without.leaves), *universe.address_roots}
             roots, verdict = tuple(other for other in rest if other in kept), without
-            # a root that fell away may have pinned a pre-release, so what the others are needed for has changed
-            needed = {}
         else:
             needed[root] = without
     unsure = [without for without in needed.values() if without.outcome != "found"]
@@ -103,22 +117,25 @@ def _minimised(universe: Universe, verdict: CompleteAnswer, limits: _Limits) -> 
     return _Core(roots, verdict, not unsure, unread)
 
 
-def _dropped_first(root: Root) -> tuple[object, ...]:
+def _dropped_first(universe: Universe, root: Root) -> tuple[object, ...]:
+    """Order roots: first what others have to open, so that where one may choose the proof needs no opening."""
     kind = root.requirement.origin.owner.kind
-    return (kind in ("core", "core-extra"), root.position)
+    needs_opening = unusable_code(universe.restricted((root,)), universe.root_arc(root)) in _CLOSED
+    return (kind in ("core", "core-extra"), not needs_opening, root.position)
 
 
 def _explained(universe: Universe, core: _Core, search: str) -> Reason:
-    again = decide_completely(universe.restricted(core.roots), core.roots, _VERIFY_BUDGET)
+    again = _decide(universe, core.roots, _Limits(_VERIFY_BUDGET, lambda: True))
     proof = Proof(
         minimal=core.minimal,
         verified=again.outcome == "impossible",
         search=search,
         complete="impossible",
     )
-    restricted = universe.restricted(core.roots)
-    package, chains = _chains(restricted, core)
-    demands = tuple(Demand(root.requirement, tuple(arc.text for arc in way)) for root, way in chains)
+    opening = opening_of(universe, core.roots, core.verdict.leaves)
+    restricted = universe.restricted(core.roots).opening(opening.versions)
+    package, chains = _chains(restricted, core, opening.leading if len(core.roots) > 1 else ())
+    demands = tuple(_demand(root, way) for root, way in chains if root in core.roots)
     arcs = sorted((root, way[-1]) for root, way in chains if way[-1].name == package)
     code = _code(restricted, core.roots, arcs)
     also = tuple(
@@ -129,15 +146,32 @@ def _explained(universe: Universe, core: _Core, search: str) -> Reason:
     )
     return Reason(
         code=code,
-        message=_message(restricted, code, package=package, roots=core.roots, arcs=arcs),
+        message=_message(restricted, code, package=package, roots=_parties(core, package, chains), arcs=arcs),
         package="" if package == INVALID else package,
         demands=demands,
         available=_available(restricted, package, arcs),
         also=also,
+        opened_by=tuple(_demand(root, _longest(way, dict(chains).get(root, ()))) for root, way in opening.ways.items()),
         hint=_hint(restricted, package, arcs),
         proof=proof,
         consents=_consents(restricted, package, arcs),
     )
+
+
+def _parties(core: _Core, package: str, chains: Iterable[tuple[Root, "_Way"]]) -> tuple[Root, ...]:
+    """Return the roots that the message is about: the proof's, and what else leads to where only one of them leads."""
+    meeting = {root for root, way in chains if way[-1].name == package}
+    others = meeting - set(core.roots) if len(meeting & set(core.roots)) == 1 else set()
+    return (*core.roots, *sorted(others))
+
+
+def _demand(root: Root, way: "_Way") -> Demand:
+    return Demand(root.requirement, tuple(arc.text for arc in way))
+
+
+def _longest(way: "_Way", chain: "_Way") -> "_Way":
+    """Return the chain of a root to the disputed package if there is one, else its way to what it opens."""
+    return chain if len(chain) > 1 else way
 
 
 _PROOF_ROUNDS = 2_000
@@ -179,10 +213,10 @@ _Way = tuple[Arc, ...]
 """A chain of demands, from a root's own to the one at the end."""
 
 
-def _chains(universe: Universe, core: _Core) -> tuple[str, list[tuple[Root, _Way]]]:
+def _chains(universe: Universe, core: _Core, leading: Sequence[Root]) -> tuple[str, list[tuple[Root, _Way]]]:
     """Return the disputed package, and for each root its chain there, else its own demand.
 
-    A root that contradicts itself has two chains: they part at their ends.
+    A root that contradicts itself has two chains: they part at their ends. What only leads to a pin has a chain too.
     """
     demands: dict[str, list[Leaf]] = {}
     for leaf in core.verdict.leaves:
@@ -190,13 +224,14 @@ def _chains(universe: Universe, core: _Core) -> tuple[str, list[tuple[Root, _Way
             demands.setdefault(leaf.name, []).append(leaf)
     for leaves in demands.values():
         leaves.sort(key=lambda leaf: (-leaf.versions, str(leaf.arc)))
-    ways = _ways(universe, core.roots, demands)
+    roots = (*core.roots, *leading)
+    ways = _ways(universe, roots, demands)
     package = _disputed(universe, core.roots, ways)
     if len(core.roots) == 1 and not unusable_code(universe, ways[core.roots[0], package][-1]):
         parting = _parting(universe, core.roots[0], demands)
         if parting:
             return parting[0][-1].name, [(core.roots[0], way) for way in parting]
-    return package, [(root, ways.get((root, package), (universe.root_arc(root),))) for root in core.roots]
+    return package, [(root, ways.get((root, package), (universe.root_arc(root),))) for root in roots]
 
 
 def _ways(

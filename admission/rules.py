@@ -32,6 +32,8 @@ class Leaf(NamedTuple):
     """The versions of `name` that make this demand, as a set."""
     extra: str = ""
     """The extra of `name` that brings it."""
+    optional: bool = False
+    """Whether the root need not be there."""
 
 
 class Rule:

@@ -98,6 +98,11 @@ class PackageSets:
         self.vouching = self.leading(sets.every)
         """The versions whose own exact pins may open another package's conditional versions."""
 
+    def open(self, mask: int) -> None:
+        """Let versions be chosen freely that needed a reason."""
+        self.free |= self.conditional & mask
+        self.conditional &= ~mask
+
     def leading(self, mask: int) -> int:
         """Return the newest versions that a demand accepts, and the locked one: only they lead to what may vouch.
 
@@ -163,6 +168,7 @@ class Universe:
         }
         self._held = {r.name for r in constraints.core.requirements if is_exact(r.specifier)}
         self._sets = {} if sets is None else sets
+        self._opened: Mapping[str, int] = {}
         self._packages: dict[str, PackageSets] = {}
         self._candidates: dict[tuple[str, int], Candidate] = {}
         self._arcs: dict[tuple[str, int, str], tuple[Arc, ...]] = {}
@@ -181,6 +187,11 @@ class Universe:
         """Return the universe of fewer roots: what a dropped root had opted into is not opted into any more."""
         fewer = sorted(roots, key=lambda root: root.position)
         return Universe(self.facts, self.constraints, fewer, self.kept, sets=self._sets, addresses=self._addresses)
+
+    def opening(self, versions: Mapping[str, int]) -> "Universe":
+        """Let versions be chosen freely that need a reason, of packages that were not looked at yet; return itself."""
+        self._opened = versions
+        return self
 
     def package(self, name: str) -> PackageSets:
         """Return a package's sets; raise `Unknown` if its page is."""
@@ -203,6 +214,7 @@ class Universe:
                 not_after=self._not_after(name),
                 kept=self.kept.get(name, ""),
             )
+            package.open(self._opened.get(name, 0))
         return package
 
     def _not_after(self, name: str) -> str:
@@ -230,6 +242,16 @@ class Universe:
     def _accepted(self, name: str, specifier: str) -> int:
         sets = self.package(name).sets
         return sets.every if name in self._open else sets.select(specifier)
+
+    def opens(self, root: Root) -> int:
+        """Return the versions that a root accepts and opens: what it pins exactly, or pre-releases if it names one."""
+        arc = self.root_arc(root)
+        if arc.exact:
+            return arc.mask
+        if not _names_a_prerelease(root.requirement.specifier):
+            return 0
+        package = self.package(arc.name)
+        return arc.mask & package.prereleases & ~package.yanked
 
     def candidate(self, name: str, position: int) -> Candidate | None:
         """Return what is known of one version."""

@@ -176,6 +176,7 @@ def _reason(reason: Reason) -> ReasonRow:
         declared_at=PlaceRow(reason.file, reason.line, reason.column, reason.key) if placed else None,
         hint=safe_text(reason.hint),
         what_now=code_of(reason.code).what_now,
+        opened_by=tuple(_demand(demand) for demand in reason.opened_by),
     )
 
 

@@ -121,6 +121,8 @@ class ReasonRow(NamedTuple):
     """What to write instead, where it is obvious."""
     what_now: str = ""
     """What helps with this code in general."""
+    opened_by: tuple[DemandRow, ...] = ()
+    """What opens a pre-release or a yanked version that the conflict is about: no part of the contradiction."""
 
 
 class Part(NamedTuple):

@@ -161,6 +161,9 @@ def _reason(reason: ReasonRow) -> "Iterator[_Line | _Demands]":
         yield _Line(f"hint: {reason.hint}", 4)
     if reason.demands:
         yield _demands(reason.demands)
+    if reason.opened_by:
+        yield _Line("what opens a pre-release or a yanked version that this is about:", 4)
+        yield _demands(reason.opened_by)
     if reason.available:
         yield _Line(f"versions of {reason.package}:" if reason.package else "versions:", 4)
         yield from (_Line(f"{versions}: {out}", 6) for versions, out in reason.available)

@@ -1,6 +1,7 @@
 """The verdict agrees with brute force, and every proof is sufficient and minimal, on small random worlds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import combinations
 
 import pytest
 from hypothesis import example, given, settings
@@ -108,8 +109,14 @@ def _named(reason: Reason) -> list[tuple[str, str]]:
     return [(r.origin.owner.name if r.origin.owner.kind == "plugin" else "core", r.text) for r in requirements]
 
 
-def _is_possible(world: World, roots: list[tuple[str, str]], policy: str) -> bool:
+def _is_possible(world: World, roots: Iterable[tuple[str, str]], policy: str) -> bool:
     return next(solutions(world._replace(roots=tuple(roots)), policy), None) is not None
+
+
+def _that_holds(world: World, named: list[tuple[str, str]], others: list[tuple[str, str]], policy: str) -> object:
+    """Return some requirements with any others beside them that hold together; `None` if there are none."""
+    added = (more for count in range(len(others) + 1) for more in combinations(others, count))
+    return next((more for more in added if _is_possible(world, [*named, *more], policy)), None)
 
 
 def _faults_of_proofs(world: World, policy: str) -> list[str]:
@@ -118,10 +125,11 @@ def _faults_of_proofs(world: World, policy: str) -> list[str]:
     faults = []
     for reason in decision.reasons if isinstance(decision, Refused) else ():
         named = _named(reason)
-        if _is_possible(world, named, policy):
-            faults.append(f"{named} hold together")
+        others = [root for root in dict.fromkeys(world.roots) if root not in named]
+        if (more := _that_holds(world, named, others, policy)) is not None:
+            faults.append(f"{named} hold together with {more}")
         rests = {left: [other for other in named if other != left] for left in named if len(named) > 1}
-        unneeded = [left for left, rest in rests.items() if not _is_possible(world, rest, policy)]
+        unneeded = [left for left, rest in rests.items() if _that_holds(world, rest, others, policy) is None]
         faults += [f"{left} is not needed in {named}" for left in unneeded]
         if reason.proof is None or not (reason.proof.minimal and reason.proof.verified):
             faults.append(f"{named} is not proved: {reason.proof}")
@@ -129,14 +137,17 @@ def _faults_of_proofs(world: World, policy: str) -> list[str]:
 
 
 @given(_SEEDS, _POLICIES)
-def test_what_a_proof_names_is_impossible_and_without_any_one_of_it_possible(seed: int, policy: str) -> None:
+def test_what_a_proof_names_is_impossible_whatever_is_added_and_without_any_one_of_it_possible(
+    seed: int, policy: str
+) -> None:
     assert _faults_of_proofs(any_world(seed), policy) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["default", "direct-opt-in"])
-def test_proofs_are_sufficient_and_minimal_on_many_worlds(policy: str) -> None:
-    wrong = {seed: _faults_of_proofs(crowded_world(seed), policy) for seed in range(_MANY)}
+@pytest.mark.parametrize("kind", [crowded_world, opened_world, wide_world])
+def test_proofs_are_sufficient_and_minimal_on_many_worlds(kind: Callable[[int], World], policy: str) -> None:
+    wrong = {seed: _faults_of_proofs(kind(seed), policy) for seed in range(_MANY)}
     assert {seed: faults for seed, faults in wrong.items() if faults} == {}
 
 
@@ -297,11 +308,17 @@ def test_packages_that_have_nothing_to_do_with_a_circle_do_not_make_its_refusal_
     )
     roots = (("a", "p"), ("b", "q"), ("c", "u==1"), *(("d", f"other{i}") for i in range(40)))
     decision = decide(World(facts, roots).question()._replace(budget=200), facts)
-    assert _roots_of(decision) == [("prerelease-only", ["p"])]
+    assert _roots_of(decision) == [("conflict", ["p", "u==1"])]
+    assert _openers_of(decision) == ["q"]
 
 
-def test_who_is_needed_for_a_proof_only_as_long_as_another_is_in_it_goes_with_that_one() -> None:
-    # `z` alone pins the pre-release of `p` and shows that `x` is needed; without `z` it shows nothing any more
+def _openers_of(decision: Decision) -> list[str]:
+    reasons = decision.reasons if isinstance(decision, Refused) else ()
+    return [demand.requirement.text for reason in reasons for demand in reason.opened_by]
+
+
+def test_what_keeps_out_the_release_that_would_pin_is_in_the_proof() -> None:
+    # only `z` 1 pins the pre-release of `p`, and it does not fit `x` 1: without `x` all that is asked for holds
     others = _two_way_facts(["w", "y"])
     facts = Facts(
         {**others.pages, "p": _ONLY_A_PRERELEASE, "x": page("x", ["1", "2"]), "z": page("z", ["1", "2"])},
@@ -312,8 +329,9 @@ def test_who_is_needed_for_a_proof_only_as_long_as_another_is_in_it_goes_with_th
             "z": {"1": candidate("z", "1", ["y==2", "p==2rc1"]), "2": candidate("z", "2", ["w==1"])},
         },
     )
-    world = World(facts, (("a", "x==1"), ("b", "z"), ("c", "p")))
-    assert _roots_of(_decided(world)) == [("prerelease-only", ["p"])]
+    decision = _decided(World(facts, (("a", "x==1"), ("b", "z"), ("c", "p"))))
+    assert _roots_of(decision) == [("conflict", ["p", "x==1"])]
+    assert _openers_of(decision) == ["z"]
 
 
 def test_two_that_are_needed_for_themselves_vouch_for_each_other_and_one_that_is_not_does_not() -> None:

@@ -229,7 +229,8 @@ def test_of_long_histories_only_the_newest_releases_are_read_to_learn_whether_on
     decision = reader.answer(hoping.question()._replace(budget=FEW))
     assert isinstance(decision, Refused)
     assert proofs(decision) == [("prerelease-only", ["stream: wire>7"], True)]
-    assert sum(count for _, count in reader.rounds) <= 8 * len(names) + 2
+    # `lib1` was read for what the core accepts of it, and to know that this bound is no part of the proof
+    assert sum(count for _, count in reader.rounds) <= 8 * (len(names) + 1) + 3
     assert len(reader.rounds) <= 2 * len(names)
 
 
