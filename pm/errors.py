@@ -6,8 +6,16 @@ from __future__ import annotations
 class PmError(Exception):
     """Something outside of the manager failed; carries a stable code (docs/reference/codes.md)."""
 
-    def __init__(
-        self, code: str, message: str, *, hint: str = "", file: str = "", line: int = 0, key: str = ""
+    def __init__(  # noqa: PLR0913 - what a reason in a receipt says, and where
+        self,
+        code: str,
+        message: str,
+        *,
+        hint: str = "",
+        file: str = "",
+        line: int = 0,
+        key: str = "",
+        step: tuple[str, str] = ("", ""),
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -16,6 +24,8 @@ class PmError(Exception):
         self.file = file
         self.line = line
         self.key = key
+        self.step = step
+        """Action and value of the one step that helps, as `admission.Step` has them; empty where `code` says enough."""
 
 
 class OutOfTime(PmError):

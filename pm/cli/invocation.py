@@ -84,6 +84,23 @@ class Call:
 
         return look(self.places, os.environ, working_folder())
 
+    def damages(self, view: View) -> dict[str, object]:
+        """Return what is damaged as a part of a listing, each with the command that puts it right."""
+        from pm.cli.listings import damages
+        from pm.receipts.commands import command
+
+        operation = self._run("status", "", dry_run=True).operation
+        rows = [
+            {
+                "code": damage.reason.code,
+                "message": damage.reason.message,
+                "step": command(damage.step, operation) if damage.step.action != "retry" else "",
+                "when": damage.step.when,
+            }
+            for damage in damages(view)
+        ]
+        return {"damage": rows}
+
     def print(self, listing: Mapping[str, object], text: Callable[[Mapping[str, Any]], str]) -> int:
         """Show a listing, as JSON or as text."""
         shown = safe_listing(listing)

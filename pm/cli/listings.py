@@ -9,10 +9,11 @@ from pm.config.profiles import read_selection
 from pm.config.settings import Selection
 from pm.errors import PmError
 from pm.generations.admitted import is_admitted
-from pm.generations.inventory import recorded_surroundings, take_inventory
+from pm.generations.inventory import recorded_core, recorded_surroundings, take_inventory
 from pm.generations.records import Member, Record, read_selected
 from pm.limits import CONFIG_BYTES
 from pm.names import same_key
+from pm.operations.damage import Damage, damage_of, restored_by, unreadable
 from pm.places import Places
 from pm.plugins.discovery import Found
 from pm.system.files import read_regular
@@ -33,15 +34,19 @@ class View(NamedTuple):
     """Names of environment variables that are set, here or in the home's `.env`."""
     config_problem: PmError | None = None
     """Why a config cannot be read; then what was admitted last counts as enabled."""
+    damage: Damage | None = None
+    """What is damaged of what the manager keeps here: then nothing is ready."""
 
 
 def look(places: Places, environ: Mapping[str, str], project: Path | None) -> View:
     """Read what is there; nothing is decided, asked or written outside of the cache.
 
-    Of a config that cannot be read the last admitted plugins count as enabled. Raise `PmError` (`config-unreadable`)
-    for one of which nothing was admitted yet, (`drift`).
+    A record that cannot be read is damage, and everything else is shown without it. Of a config that cannot be read the
+    last admitted plugins count as enabled. Raise `PmError` (`config-unreadable`) for one of which nothing was admitted
+    yet, (`not-writable`).
     """
-    record = read_selected(places)
+    record, unread = _record(places)
+    damage = damage_of(places) or unread
     selection, settings, problem = _selections(places, record)
     surroundings = recorded_surroundings(places, settings.section, record, environ=environ, project=project)
     found, enabled = take_inventory(places.home, selection, surroundings)
@@ -54,6 +59,7 @@ def look(places: Places, environ: Mapping[str, str], project: Path | None) -> Vi
         missing=enabled.missing,
         known_settings=frozenset(environ) | _dotenv_names(places.home / ".env"),
         config_problem=problem,
+        damage=damage,
     )
 
 
@@ -82,10 +88,30 @@ def with_config_problem(listing: dict[str, object], view: View) -> dict[str, obj
     return {**listing, "config_problem": said}
 
 
+def _record(places: Places) -> tuple[Record | None, Damage | None]:
+    """Return the selected generation's record, or by what it cannot be read."""
+    try:
+        record = read_selected(places)
+        if record is not None:
+            recorded_core(places, record)
+    except PmError as error:
+        if error.code != "drift":
+            raise
+        return None, unreadable(error)
+    return record, None
+
+
 def plugins(view: View) -> list[dict[str, object]]:
     """Return every copy of every plugin, and what the config enables and was not found."""
     rows = [row(view, found) for found in view.found]
     return [*rows, *(_missing_row(written) for written in view.missing)]
+
+
+def damages(view: View) -> list[Damage]:
+    """Return what is damaged, each with the step that puts it right."""
+    missing = (restored_by(view.places, view.record, written) for written in view.missing)
+    found = [view.damage] if view.damage is not None else [damage for damage in missing if damage is not None]
+    return list(dict.fromkeys(found))
 
 
 def enabled(view: View) -> list[dict[str, object]]:
@@ -172,7 +198,7 @@ def _running_behind(view: View) -> tuple[str, ...]:
 
 def _readiness(view: View, found: Found) -> str:
     declaration = found.declaration
-    if not declaration.fit:
+    if not declaration.fit or view.damage is not None:
         return "not-ready"
     if not _is_admitted(view, found):
         return "not-admitted"

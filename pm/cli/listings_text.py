@@ -15,7 +15,8 @@ def plugins_text(listing: Mapping[str, Any]) -> str:
     """Return the listing of plugins as text."""
     rows = listing["plugins"]
     none = "no plugin is installed; `hermes plugins install FOLDER` installs one"
-    return "\n".join([*_config_problem(listing), table(rows, _PLUGIN) if rows else none])
+    text = table(rows, _PLUGIN) if rows else none
+    return "\n".join([*_config_problem(listing), text, *_damage_lines(listing)])
 
 
 def _config_problem(listing: Mapping[str, Any]) -> Iterator[str]:
@@ -59,11 +60,10 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield f"core        {status['core']}"
         yield f"target      {status['target']}"
     yield from _config_problem(status)
-    if status["interrupted"]:
-        yield "interrupted an operation was interrupted; the next one that changes something repairs what it left"
     if status["restart_required"]:
         yield "restart     a running process still uses an earlier environment; restart it to use this one"
         yield from (f"            {reason}" for reason in status["restart_reasons"])
+    yield from _damage_lines(status)
     yield ""
     plugins = status["plugins"]
     yield table(plugins, _PLUGIN) if plugins else "no plugin is enabled"
@@ -72,6 +72,12 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield ""
         yield "enabled in the config but not admitted, so they do not run as they are now; to admit them:"
         yield from (f"  hermes plugins enable {key}" for key in waiting)
+
+
+def _damage_lines(listing: Mapping[str, Any]) -> Iterator[str]:
+    for row in listing["damage"]:
+        what = f"`{row['step']}` puts it right" if row["step"] else f"nothing can be started until {row['when']}"
+        yield f"damaged     {row['message']}; {what}"
 
 
 def _details_lines(details: Mapping[str, Any]) -> Iterator[str]:

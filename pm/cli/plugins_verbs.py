@@ -68,7 +68,7 @@ def list_plugins(arguments: Namespace, words: Sequence[str]) -> int:
 
     call = Call(arguments, words)
     view = call.view()
-    return call.print(with_config_problem({"plugins": plugins(view)}, view), plugins_text)
+    return call.print(with_config_problem({"plugins": plugins(view)}, view) | call.damages(view), plugins_text)
 
 
 def show_plugin(arguments: Namespace, words: Sequence[str]) -> int:

@@ -59,7 +59,8 @@ def verify_generation(arguments: Namespace, words: Sequence[str]) -> int:
     """Compare the selected generation with its record."""
     from pm.operations.verify import verify
 
-    return Call(arguments, words).inspect("verify", verify)
+    everything = arguments.everything
+    return Call(arguments, words).inspect("verify", lambda run: verify(run, everything=everything))
 
 
 def repair_generation(arguments: Namespace, words: Sequence[str]) -> int:
@@ -91,7 +92,8 @@ def show_status(arguments: Namespace, words: Sequence[str]) -> int:
     from pm.cli.listings_text import status_text
 
     call = Call(arguments, words)
-    return call.print(status(call.view()), status_text)
+    view = call.view()
+    return call.print(status(view) | call.damages(view), status_text)
 
 
 def explain_package(arguments: Namespace, words: Sequence[str]) -> int:

@@ -315,6 +315,9 @@ _PM = (
         "verify",
         "compare the selected generation with its record, byte by byte",
         "pm.cli.pm_verbs:verify_generation",
+        own=(
+            Argument(("--all",), "compare the other generations too", "switch", default=False, stored_as="everything"),
+        ),
     ),
     Verb(
         "pm",

@@ -61,8 +61,8 @@ def drift_of(places: Places, pointer: Pointer) -> Drift | None:
     if not folder.is_dir():
         return Drift("gone", pointer, folder)
     if not _is_same(pointer.folder, folder):
-        # of a state that was copied, the original is still there
-        return Drift("displaced", pointer, folder, runs=interpreter_in(pointer.folder).exists())
+        # of a state that was copied, the original is another home's: what is started there is leased in neither
+        return Drift("displaced", pointer, folder)
     try:
         stamped = stamp(folder)
     except PmError:

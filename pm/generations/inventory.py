@@ -65,7 +65,8 @@ def recorded_core(places: Places, record: Record) -> HostedCore:
         return core_from_json(record.core)
     except (TypeError, ValueError, LookupError) as error:
         text = f"the core of generation {record.generation} cannot be read"
-        raise PmError("drift", text, file=str(places.record(record.generation))) from error
+        file, hint = str(places.record(record.generation)), "`hermes pm init` makes a new generation"
+        raise PmError("drift", text, file=file, hint=hint, step=("set-up", "")) from error
 
 
 def reading_rules(

@@ -80,7 +80,8 @@ def read_pointer(places: Places) -> Pointer | None:
 
 def _pointer(value: Mapping[str, Any], places: Places) -> Pointer:
     folder = places.state / value["path"]
-    int(folder.name)
+    if folder.parent.name != "generations" or not folder.name.isdecimal():
+        raise ValueError(folder)
     return Pointer(
         generation=GenerationNumber(int(value["generation"])),
         folder=folder,
@@ -108,4 +109,5 @@ def _unreadable(places: Places) -> PmError:
         f"the pointer `{places.pointer}` cannot be read",
         file=str(places.pointer),
         hint="`hermes pm init` makes a new generation",
+        step=("set-up", ""),
     )

@@ -104,7 +104,9 @@ def read_record(places: Places, number: GenerationNumber) -> Record:
 
 
 def _unreadable(number: GenerationNumber, path: Path) -> PmError:
-    return PmError("drift", f"the record of generation {number} cannot be read", file=str(path))
+    message = f"the record of generation {number} cannot be read"
+    hint = "`hermes pm init` makes a new generation"
+    return PmError("drift", message, file=str(path), hint=hint, step=("set-up", ""))
 
 
 def _here(member: Member, selections: Mapping[str, Any], places: Places) -> Member:

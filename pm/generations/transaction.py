@@ -13,12 +13,14 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from pm.errors import PmError
+from pm.generations.leases import is_held
 from pm.places import Places
 from pm.system.files import (
     disk_error,
@@ -74,6 +76,15 @@ class Recovered(NamedTuple):
     """For `parked`: the paths that are neither as before nor as planned, and where the journal lies."""
 
 
+class Interrupted(NamedTuple):
+    """A transaction that its process did not end; `recover` does that."""
+
+    operation: str
+    """Empty for a journal that cannot be read."""
+    unsettled: tuple[str, ...] = ()
+    """The paths that `recover` changes: what lies there now is neither what was there nor what shall be there."""
+
+
 def commit(places: Places, replacements: Sequence[Replacement], pointer: bytes | None, *, operation: str) -> None:
     """Apply the replacements and then the pointer; if anything fails before the pointer, nothing has changed.
 
@@ -126,12 +137,34 @@ def recover(places: Places) -> Recovered:
         raise disk_error(error, places.state) from error
 
 
+def interrupted(places: Places) -> Interrupted | None:
+    """Return the transaction that no process goes on with; `None` if there is none, or an operation is under way.
+
+    Nothing is changed. Raise `PmError` (`not-writable`).
+    """
+    try:
+        if not places.journal.exists() or is_held(places.locks / "install.lock"):
+            return None
+        journal = _read_journal(places)
+        entries = _entries_of(places, journal)
+        if entries is None or not isinstance(journal, dict):
+            return Interrupted("")
+        committed = _is_committed(places, journal)
+        wanted = ((entry, entry.after if committed else entry.before) for entry in entries)
+        unsettled = tuple(entry.path for entry, state in wanted if _state(entry) != state)
+        return Interrupted(str(journal.get("operation", "")), unsettled)
+    except FileNotFoundError:  # its own process has ended it meanwhile
+        return None
+    except OSError as error:
+        raise disk_error(error, places.journal, verb="read") from error
+
+
 def _recovered(places: Places) -> Recovered:
     _sweep(places)
     if not places.journal.exists():
         return Recovered("nothing")
     journal = _read_journal(places)
-    entries = _entries_of(journal)
+    entries = _entries_of(places, journal)
     if entries is None or not isinstance(journal, dict):
         return _park(places, "", ("the journal cannot be read",))
     operation = str(journal.get("operation", ""))
@@ -321,15 +354,56 @@ def _read_journal(places: Places) -> object:
     return read_stored(places.journal)
 
 
-def _entries_of(journal: object) -> list[_JournalEntry] | None:
+def _entries_of(places: Places, journal: object) -> list[_JournalEntry] | None:
+    """Return what a journal says; `None` if that cannot be read, or names what no transaction changes."""
     if not isinstance(journal, dict) or journal.get("schema") != SCHEMA:
         return None
     try:
-        return [
+        entries = [
             _JournalEntry(**{name: str(value) for name, value in entry.items()}) for entry in journal["replacements"]
         ]
     except (KeyError, TypeError, AttributeError):
         return None
+    folders = _changed_folders(places)
+    return entries if all(_is_possible(places, entry, folders) for entry in entries) else None
+
+
+def _is_possible(places: Places, entry: _JournalEntry, folders: frozenset[str]) -> bool:
+    """Say whether a transaction can have written this: then following it touches nothing of anything else."""
+    path = Path(entry.path)
+    staged, kept = _BESIDE.fullmatch(entry.staged), _BESIDE.fullmatch(entry.kept)
+    if entry.kind not in ("file", "tree") or staged is None or kept is None or ".." in path.parts:
+        return False
+    stem = str(path.with_name(f".{path.name}.pm-"))
+    named = (staged["stem"], staged["end"], kept["stem"], kept["end"]) == (stem, "new", stem, "old")
+    return (
+        named
+        and staged["mark"] == kept["mark"]
+        and (os.path.realpath(path.parent) in folders or path in _configs(places))
+    )
+
+
+_BESIDE = re.compile(r"(?P<stem>.+\.pm-)(?P<mark>[0-9a-f]{12})\.(?P<end>new|old)", re.DOTALL)
+_CONFIG = "config.yaml"
+
+
+def _configs(places: Places) -> Iterator[Path]:
+    """Yield where configs are written: behind a link, where one is a link."""
+    for home in _homes(places):
+        yield from (home / _CONFIG, (home / _CONFIG).resolve())
+
+
+def _changed_folders(places: Places) -> frozenset[str]:
+    """Return the folders in which a transaction replaces what lies there, without links."""
+    plugins = [home / "plugins" for home in _homes(places)]
+    groups = (group for folder in plugins if folder.is_dir() for group in folder.iterdir())
+    folders = (places.generations, places.trees, *plugins, *groups)
+    return frozenset(map(os.path.realpath, folders))
+
+
+def _homes(places: Places) -> tuple[Path, ...]:
+    profiles = places.root / "profiles"
+    return (places.root, places.home, *(profiles.iterdir() if profiles.is_dir() else ()))
 
 
 def _is_committed(places: Places, journal: dict[str, object]) -> bool:

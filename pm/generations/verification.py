@@ -3,8 +3,10 @@
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from lockfiles import Lock
+from pm.errors import PmError
 from pm.generations.distributions import (
     digest_of_file,
     installed,
@@ -21,7 +23,7 @@ from pm.generations.records import Member, Record
 from pm.host.interpreter import Interpreter, describe_interpreter
 from pm.names import shown
 from pm.places import Places
-from pm.plugins.tree import tree_entries
+from pm.plugins.tree import files_of_digest, tree_digest, tree_entries
 
 _OF_THE_ENVIRONMENT = frozenset({"_virtualenv.py", "_virtualenv.pth"})
 """What uv puts beside the distributions of every environment."""
@@ -56,9 +58,12 @@ def differences_of_selected(
 
 
 def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:
-    """Yield the files of plugins that are not as they were admitted; what a plugin wrote besides is its own."""
+    """Yield the files of plugins that are not as they were admitted; what a plugin wrote besides is its own.
+
+    The kept copies are taken for whole: `damaged_copies` says which are not.
+    """
     for member in members:
-        kept = places.trees / member.tree_digest.removeprefix("sha256:")
+        kept = kept_tree(places, member.tree_digest)
         if not member.tree_digest or not kept.is_dir():
             continue
         for entry in tree_entries(kept):
@@ -66,6 +71,43 @@ def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:
             if entry.kind in ("file", "program") and not _same(kept / entry.path, place):
                 message = f"{shown(str(place))} of the plugin `{member.key}` is not as it was admitted"
                 yield Fault("drift", message, member.key)
+
+
+class DamagedCopy(NamedTuple):
+    """A kept copy of a plugin's files that is not what its name says."""
+
+    member: Member
+    files: frozenset[str] | None
+    """The files in the plugin's folder that the copy can be made of again; `None` if those are not there either."""
+
+
+def damaged_copies(places: Places, members: Iterable[Member]) -> Iterator[DamagedCopy]:
+    """Yield the kept copies of plugins that are damaged or gone; which side is damaged is told by the digest."""
+    for member in members:
+        if member.source == "user" and member.tree_digest and not is_kept(places, member.tree_digest):
+            yield DamagedCopy(member, _files_in_place(places, member))
+
+
+def is_kept(places: Places, digest: str) -> bool:
+    """Say whether the tree of a digest is kept, and whole."""
+    try:
+        return tree_digest(kept_tree(places, digest)) == digest
+    except (PmError, OSError):
+        return False
+
+
+def _files_in_place(places: Places, member: Member) -> frozenset[str] | None:
+    kept = kept_tree(places, member.tree_digest)
+    try:
+        named = [entry.path for entry in tree_entries(kept)] if kept.is_dir() else []
+        return files_of_digest(Path(member.root), member.tree_digest, named)
+    except (PmError, OSError):
+        return None
+
+
+def kept_tree(places: Places, digest: str) -> Path:
+    """Return where the tree of a digest is kept."""
+    return places.trees / digest.removeprefix("sha256:")
 
 
 def changed_files(site: Path, hashes: Hashes) -> Iterator[Fault]:

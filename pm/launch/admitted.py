@@ -49,7 +49,7 @@ def unadmitted(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> 
         return _read(places, pointer, environ)[0]
     file = places.cache / "starts" / f"{places.profile}.json"
     key = [_SCHEMA, str(places.home), environ.get(_PROJECT_SWITCH, ""), pointer.generation, code_stamps()]
-    paths = inputs(str(places.home), _elsewhere(places, pointer))
+    paths = inputs(str(places.home), [str(places.record(pointer.generation)), *_elsewhere(places, pointer)])
     stamped = stamps(paths)
     kept = read_json(file)
     if isinstance(kept, dict) and (kept.get("key"), kept.get("paths"), kept.get("stamps")) == (key, paths, stamped):
@@ -115,7 +115,8 @@ def _read(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> tuple
         )
         standing = _standing(pointer, surroundings.rules)
     except PmError as error:
-        note = f"{_place(error)}{error.message}; whether everything enabled was admitted is not known"
+        unknown = "whether everything enabled was admitted is not known"
+        note = "; ".join(part for part in (f"{_place(error)}{error.message}", unknown, error.hint) if part)
         return Unadmitted(note=redact(note)), False
     differing = [*_differing(enabled.members, places, pointer), *_absent(enabled.missing, places, pointer)]
     answer = _answer(differing, places, pointer)

@@ -66,6 +66,7 @@ def launch(
     command or it cannot be executed. Raise `PmError` (`no-generation`, `not-admitted`, `drift`, `not-writable`,
     `no-space`).
     """
+    _recover(places, tell)
     _start(command, _Scene(places, *_lease(places), environ, tell), safe=safe)
 
 
@@ -76,6 +77,7 @@ def hand_over(
 
     Raise `PmError` as `launch` does, and (`unknown-plugin`) if the core has no such command.
     """
+    _recover(places, tell)
     pointer, drift = _lease(places)
     program = pointer.programs / "hermes"
     asked = " ".join(("hermes", *words[:1]))
@@ -149,7 +151,7 @@ class _Scene(NamedTuple):
 
 def _start(command: Sequence[str], context: _Scene, *, safe: bool) -> NoReturn:
     places, pointer, drift, environ, tell = context
-    for line in _oddities(places, drift):
+    for line in _oddities(drift):
         tell(line)
     found = Unadmitted() if safe else unadmitted(places, pointer, environ)
     for line in _without_plugins(pointer) if safe else _not_admitted(found):
@@ -173,22 +175,57 @@ def _lease(places: Places) -> tuple[Pointer, Drift | None]:
         if now.folder == pointer.folder:
             drift = drift_of(places, now)
             if drift is not None and not drift.runs:
-                raise PmError("drift", drift.message, file=str(drift.place), hint=drift.hint)
+                raise PmError("drift", drift.message, file=str(drift.place), hint=_hint(places, drift))
             return now, drift
         os.close(descriptor)
         pointer = now
 
 
+def _hint(places: Places, drift: Drift) -> str:
+    """Return what puts right what cannot be started: of an interpreter that is gone, what takes its place."""
+    if drift.kind != "no-interpreter":
+        return drift.hint
+    from pm.generations.another_python import another_python
+    from pm.generations.records import read_record
+
+    try:
+        python = another_python(places, read_record(places, drift.pointer.generation))
+    except PmError:
+        return drift.hint
+    if python is None:
+        return "nothing can be started until a Python that the core supports is installed"
+    return f"`hermes pm init --python {python}` builds it with another one" if python else drift.hint
+
+
+def _recover(places: Places, tell: Callable[[str], None]) -> None:
+    """Finish or undo what an interrupted operation left, where that can be done; else say what does it.
+
+    An operation that is under way has a journal too, and holds the install lock.
+    """
+    if not places.journal.exists() or is_held(places.locks / "install.lock"):
+        return
+    from pm.generations.install_lock import install_lock
+    from pm.generations.transaction import recover
+
+    try:
+        with install_lock(places, "run", seconds=0):
+            outcome = recover(places).outcome
+    except (PmError, OSError):
+        tell("an operation was interrupted; `hermes pm repair` finishes or undoes it")
+        return
+    if outcome == "parked":
+        tell("an interrupted operation can be neither finished nor undone; `hermes pm verify` says what differs")
+    elif outcome != "nothing":
+        tell(f"an interrupted operation was {outcome}")
+
+
 # -- what is odd about it
 
 
-def _oddities(places: Places, drift: Drift | None) -> Iterator[str]:
+def _oddities(drift: Drift | None) -> Iterator[str]:
     """Yield what an operator should know of the generation before the command runs."""
     if drift is not None:
         yield f"{drift.message}{' since it was built' if drift.kind == 'changed' else ''}; {drift.hint}"
-    # an operation that is under way has a journal too, and holds the install lock
-    if places.journal.exists() and not is_held(places.locks / "install.lock"):
-        yield "an operation was interrupted; the next one that changes something mends what it left"
 
 
 def _not_admitted(found: Unadmitted) -> Iterator[str]:

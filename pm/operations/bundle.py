@@ -16,13 +16,13 @@ from pm.errors import PmError
 from pm.generations.bundle import README, WHEELS, is_bundle, write_lists
 from pm.generations.bundle_readme import Carried, Summary, counted, readme
 from pm.generations.records import Member, Record
+from pm.generations.verification import kept_tree
 from pm.host.embedded import embedded_core_wheel
 from pm.index import IndexOptions
 from pm.index.folders import DIGEST_PART
 from pm.index.gathering import Held, copy, fetch, held, kept_file
 from pm.index.package_sources import Sources
 from pm.names import EMBEDDED_NAME
-from pm.operations.kept_trees import kept_tree
 from pm.operations.leftovers import is_alive
 from pm.operations.run import OperationRun, Result
 from pm.operations.selected_generation import selected_record

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from admission import Admitted, Problem, Reason, Refused, Step
+from admission import Admitted, Reason, Refused, Step
 from lockfiles import Lock
 from lockfiles.subset import changes
 from pm.errors import PmError
 from pm.generations.admitted import is_admitted
 from pm.generations.records import Member, Record
 from pm.operations.candidate import announced_source
+from pm.operations.damage import environment_damage, journal_damage, restored_by
 from pm.operations.plugin_lookup import find_plugin
-from pm.operations.plugin_status import again, announced, drift_reason, is_running
+from pm.operations.plugin_status import again, announced, is_running
 from pm.operations.resolution import recorded_or_resolved, resolve
 from pm.operations.restarts import running_behind
 from pm.operations.run import OperationRun, Result
@@ -30,11 +31,11 @@ def check(run: OperationRun, words: Sequence[str], options: Options) -> Result:
 
     With another core than the config's, everything that is enabled is judged with it.
     """
+    left = journal_damage(run.places)
+    if left is not None and left.shows:
+        return Done("not-ready", reasons=(left.reason,), steps=(left.step,))
     with open_resolver(run.places, run.context.environ, options, run.context.index_options) as resolver:
         run.reads(resolver.state)
-        if run.places.journal.exists():
-            message = "an operation was interrupted; the next command that changes something finishes or undoes it"
-            run.note(Problem("interrupted", message))
         if not words and options.core is None:
             return _readiness(run, resolver)
         if not words:
@@ -49,7 +50,7 @@ def _one(run: OperationRun, resolver: Resolver, word: str) -> Result:
     found = _installed(state, word)
     if found is not None:
         member = announced(run, state, found)
-        if is_running(state, found) and not drift_reason(state.places, state.record):
+        if is_running(state, found):
             run.decides_on(state.union)
             return Done("ready")
         decision = recorded_or_resolved(run, resolver, state.union.with_member(member), found.key).decision
@@ -109,9 +110,9 @@ def _readiness(run: OperationRun, resolver: Resolver) -> Result:
     record = state.record
     if record is not None and (behind := running_behind(state.places, record.environment)):
         run.must_restart(behind)
-    drift = drift_reason(state.places, state.record)
-    if drift is not None:
-        return Done("drift", reasons=(drift,))
+    damage = environment_damage(state.places, state.record)
+    if damage is not None:
+        return damage.ending
     if record is not None and record.fingerprint == state.union.fingerprint and not _not_admitted(state):
         run.decides_on(state.union)
         return Done("ready")
@@ -129,13 +130,23 @@ def _selected_or_not(state: State, decision: Admitted, members: Sequence[Member]
         step = Step("update-core", "", "make a generation with everything that is enabled", confirmed=True)
         return Done("not-ready", decision.lock, (reason, *waiting), (step,), decision.warnings)
     if waiting:
-        steps = tuple(_admit(member, confirmed=member in members) for member in _unadmitted(state))
+        steps = (
+            *_restoring(state),
+            *(_admit(member, confirmed=member in members) for member in _unadmitted(state)),
+        )
         return Done("not-ready", decision.lock, waiting, steps, decision.warnings)
     outdated = _outdated(state, record, decision.lock)
     if outdated is not None:
         step = Step("update-core", "", "make a generation for the present settings", confirmed=True)
         return Done("not-ready", decision.lock, (outdated,), (step,), decision.warnings)
     return Done("ready", decision.lock, warnings=decision.warnings)
+
+
+def _restoring(state: State) -> tuple[Step, ...]:
+    """Return the step that puts back the folders of plugins that are gone, if their files are kept."""
+    missing = (name for profile in state.profiles for name in profile.enabled.missing)
+    damages = (restored_by(state.places, state.record, written) for written in missing)
+    return tuple(dict.fromkeys(damage.step for damage in damages if damage is not None))
 
 
 def _outdated(state: State, record: Record, lock: Lock) -> Reason | None:

@@ -13,8 +13,8 @@ from pm.config.settings import Settings
 from pm.errors import PmError
 from pm.generations.build import Edits
 from pm.generations.bundle import Bundle, check_wheels
+from pm.operations.damage import environment_damage
 from pm.operations.new_generation import decided_on, realise
-from pm.operations.plugin_status import drift_reason
 from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
 from pm.receipts.receipt import Done
@@ -109,5 +109,5 @@ def _is_made(state: State, proposal: Proposal) -> bool:
         record is not None
         and (record.python, record.interpreter) == (state.python, str(state.interpreter.path))
         and record.fingerprint == proposal.fingerprint
-        and drift_reason(state.places, record) is None
+        and environment_damage(state.places, record) is None
     )

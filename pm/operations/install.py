@@ -10,7 +10,7 @@ from pm.config.edit import Enable
 from pm.config.profiles import own_names
 from pm.generations.build import Edits, apply
 from pm.generations.transaction import Replacement
-from pm.generations.verification import changed_trees
+from pm.generations.verification import changed_trees, is_kept
 from pm.names import is_key, same_key
 from pm.operations.candidate import CandidatePlugin, announced_source, in_place_of
 from pm.operations.import_check import note_imports
@@ -19,7 +19,6 @@ from pm.operations.kept_trees import (
     forget_tree,
     keep_tree,
     keep_what_is_lost,
-    kept_tree,
     placed,
     recorded_tree,
 )
@@ -84,7 +83,7 @@ def _is_there_already(state: State, candidate: CandidatePlugin) -> bool:
     there = member_of(candidate.old, ())._replace(tree_digest=digest)
     return (
         recorded_tree(state.places, candidate.place) == digest
-        and kept_tree(state.places, digest).is_dir()
+        and is_kept(state.places, digest)
         and not any(changed_trees(state.places, (there,)))
     )
 

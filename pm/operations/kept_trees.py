@@ -13,6 +13,7 @@ from pathlib import Path
 from admission import Problem
 from pm.errors import PmError
 from pm.generations.transaction import Replacement
+from pm.generations.verification import is_kept, kept_tree
 from pm.operations.run import OperationRun
 from pm.places import Places
 from pm.plugins.tree import (
@@ -24,7 +25,7 @@ from pm.plugins.tree import (
     tree_digest,
     tree_entries,
 )
-from pm.system.files import read_stored
+from pm.system.files import read_stored, unfinished
 
 _INSTALLED = "installed.json"
 # no part of a plugin's tree, and still made there on purpose: an environment of the plugin's own
@@ -38,18 +39,25 @@ def keep_tree(places: Places, folder: Path) -> str:
     """
     fitting_entries(folder)
     digest = tree_digest(folder)
-    kept = kept_tree(places, digest)
-    if not kept.is_dir():
-        copy_plugin(folder, kept)
-        if tree_digest(kept) != digest:
-            shutil.rmtree(kept)
-            raise PmError("not-writable", f"`{folder}` changed while it was copied", file=str(folder))
+    if not is_kept(places, digest):
+        keep_again(places, digest, folder)
     return digest
 
 
-def kept_tree(places: Places, digest: str) -> Path:
-    """Return where the tree of a digest is kept."""
-    return places.trees / digest.removeprefix("sha256:")
+def keep_again(places: Places, digest: str, folder: Path, only: Collection[str] | None = None) -> None:
+    """Keep the tree of a digest as it lies in a folder, in place of a copy that is damaged or gone.
+
+    `only` are its files, where a plugin has written others beside them. Raise `PmError` as `keep_tree` does.
+    """
+    kept = kept_tree(places, digest)
+    if kept.exists():
+        damaged = unfinished(kept)  # which the next operation deletes, if this one does not come so far
+        kept.rename(damaged)
+        shutil.rmtree(damaged, ignore_errors=True)
+    copy_plugin(folder, kept, only)
+    if tree_digest(kept) != digest:
+        shutil.rmtree(kept)
+        raise PmError("not-writable", f"`{folder}` changed while it was copied", file=str(folder))
 
 
 def forget_tree(places: Places, digest: str) -> None:

@@ -18,7 +18,7 @@ from pm.generations.leases import exclusively
 from pm.generations.pointer import read_pointer
 from pm.generations.records import environments, read_record, recorded
 from pm.places import EnvironmentNumber, Places, own_environment
-from pm.system.files import read_regular, unfinished_by
+from pm.system.files import read_json, read_regular, unfinished_by
 
 GONE = ".gone-"
 """In the name of an environment that is being deleted: a rename comes first, so that none half deleted has a number."""
@@ -74,7 +74,9 @@ def _abandoned(folder: Path, depth: int) -> Iterator[Path]:
 
 def _beside(places: Places) -> Iterator[Path]:
     """Yield what was staged for a transaction or kept by it, unless a parked journal names it."""
-    parked = "".join(map(_text, places.state.glob("journal.parked-*.json")))
+    parked = _parked(places)
+    if parked is None:  # what it names is not known, and may be all that is left of a plugin
+        return
     for home in (places.root, *_inside(places.root / "profiles")):
         plugins = home / "plugins"
         groups = (path for path in _inside(plugins) if path.is_dir() and not path.is_symlink())
@@ -86,11 +88,14 @@ def _beside(places: Places) -> Iterator[Path]:
                     yield path
 
 
-def _text(journal: Path) -> str:
-    try:
-        return read_regular(journal).decode(errors="replace")
-    except OSError:  # of what is no file nothing is known, and nothing is named by it
-        return ""
+def _parked(places: Places) -> str | None:
+    """Return the text of all parked journals; `None` if one of them cannot be read."""
+    texts = []
+    for journal in places.state.glob("journal.parked-*.json"):
+        if not isinstance(read_json(journal), dict):
+            return None
+        texts.append(read_regular(journal).decode(errors="replace"))
+    return "".join(texts)
 
 
 def _unrecorded(places: Places) -> list[EnvironmentNumber]:

@@ -22,8 +22,8 @@ from pm.generations.build import (
     select,
 )
 from pm.generations.records import Member, Record
+from pm.operations.damage import environment_damage
 from pm.operations.kept_trees import keep_tree, recorded_tree
-from pm.operations.plugin_status import drift_reason
 from pm.operations.run import OperationRun
 from pm.operations.selected_generation import say_selected
 from pm.receipts.receipt import Done, time_text
@@ -71,7 +71,7 @@ def build(run: OperationRun, resolver: Resolver, lock: Lock) -> Prepared | Refus
     record = state.record
     # an environment belongs to the interpreter that it was made with
     same = record is not None and record.interpreter == str(state.interpreter.path)
-    intact = record if same and drift_reason(run.places, record) is None else None
+    intact = record if same and environment_damage(run.places, record) is None else None
     with run.phase("build", f"building an environment of {len(lock.pins)} packages"):
         prepared = prepare(run.places, lock, ingredients, intact)
     if isinstance(prepared, Prepared):

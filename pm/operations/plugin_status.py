@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from admission import Reason, Refused, Step
-from pm.errors import PmError
+from admission import Refused, Step
 from pm.generations.admitted import rows_of
-from pm.generations.drift import drift_of
-from pm.generations.pointer import read_pointer
-from pm.generations.records import Member, Record
+from pm.generations.records import Member
+from pm.operations.damage import environment_damage
 from pm.operations.receipt_rows import plugin_of
 from pm.operations.run import OperationRun
-from pm.places import Places
 from pm.plugins.discovery import Found
 from pm.receipts.codes import code_of
 from pm.verdict.state import State
@@ -30,8 +27,11 @@ def announced(run: OperationRun, state: State, found: Found) -> Member:
 def is_running(state: State, found: Found, proposal: Proposal | None = None) -> bool:
     """Say whether a plugin is enabled, and part of the selected generation as everything is now.
 
-    `proposal` is what holds together, where not everything does that is enabled.
+    `proposal` is what holds together, where not everything does that is enabled. In an environment that is damaged
+    nothing is.
     """
+    if environment_damage(state.places, state.record) is not None:
+        return False
     enabled = any(member.key == found.key for member in state.here.enabled.members)
     record = state.record
     return (
@@ -47,17 +47,3 @@ def again(key: str, refused: Refused) -> Step:
     """Return the step that closes a refusal of a plugin which stays installed."""
     when = "; ".join(dict.fromkeys(code_of(reason.code).when for reason in refused.reasons))
     return Step("re-enable", key, when=when)
-
-
-def drift_reason(places: Places, record: Record | None) -> Reason | None:
-    """Return how the selected environment differs from what was selected, as far as one look at its folder tells."""
-    try:
-        pointer = read_pointer(places) if record is not None else None
-    except PmError as error:
-        return Reason("drift", error.message, file=error.file)
-    drift = drift_of(places, pointer) if pointer is not None else None
-    if drift is None:
-        return None
-    # each such receipt ends with the step `repair`: what that does not say is worth a hint
-    hint = drift.hint if drift.kind in ("displaced", "no-interpreter") else ""
-    return Reason("drift", drift.message, file=str(drift.place), hint=hint)

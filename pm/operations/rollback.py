@@ -1,6 +1,7 @@
 """Go back to an earlier generation: environment, plugin folders and what each profile selects, together and unbuilt."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,14 +10,15 @@ from pm.config.edit import ConfigChange, Disable, Enable, Set
 from pm.config.profiles import Profile, enabled_plugins, read_profiles, read_selection, selecting
 from pm.config.settings import Selection
 from pm.errors import PmError
-from pm.generations.build import Edits, apply, pointer_to
+from pm.generations.build import Edits, apply, is_whole, pointer_to
 from pm.generations.inventory import recorded_surroundings, take_inventory
 from pm.generations.records import Member, Record, read_record, recorded
 from pm.generations.transaction import Replacement
-from pm.generations.verification import changed_trees, differences
+from pm.generations.verification import changed_trees, differences, is_kept
 from pm.host.interpreter import describe_interpreter
 from pm.names import canonical_key, leaf, same_key
-from pm.operations.kept_trees import discard, keep_what_is_lost, kept_tree, noted, placed, recorded_tree
+from pm.operations.damage import environment_damage
+from pm.operations.kept_trees import discard, keep_what_is_lost, noted, placed, recorded_tree
 from pm.operations.receipt_rows import plugin_of
 from pm.operations.run import OperationRun, Result
 from pm.operations.selected_generation import say_selected, selected_record
@@ -33,11 +35,15 @@ def roll_back(run: OperationRun, number: GenerationNumber | None, *, agreed: boo
     """
     record = selected_record(run)
     target = _target(run, record, number)
-    if target.generation == record.generation:
-        return Done("unchanged")
+    is_selected = target.generation == record.generation
+    damage = environment_damage(run.places, record) if is_selected else None
+    if damage is not None:
+        return damage.ending
     run.goes_back_to(map(plugin_of, target.members), target.lock.core)
     moved = tuple(_moved(run, record, target))
-    _check(run, target, moved)
+    if is_selected and not moved:
+        return Done("unchanged")
+    _check(run, record, target, moved)
     profiles = read_profiles(run.places.root)
     changes = dict(_changes(run, profiles, record, target))
     others = sorted(name for name, (_, edits) in changes.items() if edits and name != run.places.profile)
@@ -73,19 +79,34 @@ def _target(run: OperationRun, record: Record, number: GenerationNumber | None) 
     return read_record(places, number)
 
 
-def _check(run: OperationRun, target: Record, moved: Sequence[tuple[Member, str | None]]) -> None:
+def _check(run: OperationRun, record: Record, target: Record, moved: Sequence[tuple[Member, str | None]]) -> None:
     """Raise if the environment is not what its lock says, or a plugin's files of then are not kept."""
     folder = run.places.environment(target.environment)
+    step = ("repair", "") if target.environment == record.environment else _another(run, record, target)
     if not folder.is_dir():
-        raise PmError("drift", f"the environment of generation {target.generation} is gone", file=str(folder))
+        message = f"the environment of generation {target.generation} is gone"
+        raise PmError("drift", message, file=str(folder), step=step)
     interpreter = describe_interpreter(Path(target.interpreter), run.places.cache)
     faults = differences(folder, target.lock, interpreter)
     if faults:
         message = f"generation {target.generation} is damaged: {faults[0].message}"
-        raise PmError("drift", message, file=str(folder), hint="choose another generation")
+        raise PmError("drift", message, file=str(folder), hint="choose another generation", step=step)
     for member, _ in moved:
-        if not kept_tree(run.places, member.tree_digest).is_dir():
-            raise PmError("drift", f"the files that `{member.key}` had then are no longer kept", file=member.root)
+        if not is_kept(run.places, member.tree_digest):
+            message = f"the files that `{member.key}` had then are no longer kept, or damaged"
+            raise PmError("drift", message, file=member.root, step=_another(run, record, target))
+
+
+def _another(run: OperationRun, record: Record, target: Record) -> tuple[str, str]:
+    """Return the step to the newest other generation whose environment is whole; without one, a second try."""
+    places = run.places
+    for number in reversed(recorded(places)):
+        if number not in (record.generation, target.generation):
+            with suppress(PmError):
+                other = read_record(places, number)
+                if is_whole(places, other, describe_interpreter(Path(other.interpreter), places.cache)):
+                    return "roll-back", str(number)
+    return "retry", "another generation is there to go back to"
 
 
 def _moved(run: OperationRun, record: Record, target: Record) -> Iterator[tuple[Member, str | None]]:
@@ -99,8 +120,10 @@ def _moved(run: OperationRun, record: Record, target: Record) -> Iterator[tuple[
             continue
         there = is_plugin(Path(member.root))
         now = recorded_tree(run.places, Path(member.root), known.get(member.root, "")) if there else None
-        # what no record put there may be just what it was
-        if now != member.tree_digest and (now or not there or any(changed_trees(run.places, (member,)))):
+        # what no record put there may be just what it was; to go back to what is selected is to undo what was edited
+        is_other = now != member.tree_digest and bool(now or not there)
+        is_in_doubt = now != member.tree_digest or target.generation == record.generation
+        if is_other or (is_in_doubt and any(changed_trees(run.places, (member,)))):
             yield member, now
 
 

@@ -56,6 +56,8 @@ class OperationRun:
         asked = begin(request.name, request.command, now=datetime.now(UTC), dry_run=request.dry_run)
         self.operation: Operation = asked._replace(argument=request.argument, strict=request.strict)
         """What the receipt will say; it grows by the steps below."""
+        self.has_recovered = False
+        """Whether an interrupted operation was finished or undone before this one began."""
         self._evidence = ""
         self._timings: dict[str, int] = {}
 
@@ -187,6 +189,7 @@ def changing(run: OperationRun, work: Callable[[], Result]) -> Receipt:
         with install_lock(run.places, run.operation.name, tell=run.context.tell):
             recovered = recover(run.places)
             if recovered.outcome != "nothing":
+                run.has_recovered = recovered.outcome in ("finished", "undone")
                 run.note(_recovered(recovered.outcome, recovered.operation, recovered.details))
             sweep(run.places)
             return _numbered(run, work)
@@ -227,12 +230,17 @@ def _ended(run: OperationRun, work: Callable[[], Result]) -> Result | PmError:
     is_made = False
     try:
         try:
-            return work()
+            result = work()
+            if not (isinstance(result, Done) and result.steps and result.outcome in ("drift", "not-ready")):
+                _note_damage(run)
+            return result
         finally:
             is_made = is_too_late()
             # however it ended, that is what will be told
             too_late()
     except PmError as error:
+        if not error.step[0]:
+            _note_damage(run)
         return error
     except OSError as error:
         # a disk can fail at any call: code that knows a better word for it has raised that already
@@ -254,6 +262,16 @@ def _tell_of_commit(run: OperationRun) -> None:
         now = read_selected(run.places)
         if now is not None:
             run.selects(run.operation.generation._replace(after=now.generation, lock_digest=now.lock_digest))
+
+
+def _note_damage(run: OperationRun) -> None:
+    """Warn of what is damaged now, with the step that puts it right."""
+    from pm.operations.damage import damage_of
+
+    with suppress(PmError, OSError):  # what is done is done, and what cannot be read is told by what needs it
+        damage = damage_of(run.places)
+        if damage is not None:
+            run.note(damage.problem)
 
 
 def _stopped(run: OperationRun, signal: str) -> PmError:

@@ -3,8 +3,9 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,18 +75,27 @@ def _too_much(folder: Path, entry: TreeEntry, most: str) -> PmError:
     return PmError("unsafe-archive", message, file=str(folder / entry.path), key=entry.path)
 
 
-def copy_plugin(source: Path, destination: Path) -> Path:
+def copy_plugin(source: Path, destination: Path, only: Collection[str] | None = None) -> Path:
     """Copy what belongs to a plugin into a folder that is not there yet; the copy has the digest of the original.
+
+    Where a plugin has written files of its own, `only` are the files and links that belong to it.
 
     Raise `PmError` (`unsafe-archive`) as `fitting_entries` does, before anything is written; (`no-space`) before that,
     too, where it cannot fit; (`no-space`, `not-writable`) if the disk fails. Then nothing of the copy is on the disk.
     """
-    entries = fitting_entries(source)
+    entries = [entry for entry in fitting_entries(source) if only is None or _is_of(entry, only)]
     require_space(destination, sum(entry.size for entry in entries))
     with staged_folder(destination) as stage:
         for entry in entries:
             _copy(source / entry.path, stage / entry.path, entry)
     return destination
+
+
+def _is_of(entry: TreeEntry, paths: Collection[str]) -> bool:
+    """Say whether an entry is one of these files, or the folder of one."""
+    if entry.kind != "folder":
+        return entry.path in paths
+    return any(path.startswith(f"{entry.path}/") for path in paths)
 
 
 @contextmanager
@@ -113,12 +123,49 @@ def tree_digest(folder: Path) -> str:
 
     Empty folders do not count, nor do times, owners or the other permissions.
     """
+    return _digest_of(_contents(folder))
+
+
+def files_of_digest(folder: Path, digest: str, named: Collection[str]) -> frozenset[str] | None:
+    """Return which files and links of a folder are the plugin of a digest; `None` if they are not all there.
+
+    The others were written by the plugin itself. `named` are files that are known to belong to it, as far as they are
+    known: of further ones each is tried.
+    """
+    contents = _contents(folder)
+    known = [row for row in contents if row.path in named]
+    unknown = [row for row in contents if row.path not in named]
+    sizes = range(len(unknown) + 1) if len(unknown) <= _TRIED_ALTOGETHER else (0, len(unknown), 1)
+    for size in sizes:
+        for further in combinations(unknown, size):
+            rows = sorted((*known, *further))
+            if _digest_of(rows) == digest:
+                return frozenset(row.path for row in rows)
+    return None
+
+
+_TRIED_ALTOGETHER = 10
+"""Files of which it is not known whether they belong to a plugin: of so many, every choice is tried."""
+
+
+class _Content(NamedTuple):
+    """One file or link, as a digest takes it in."""
+
+    path: str
+    kind: str
+    content: bytes
+
+
+def _contents(folder: Path) -> list[_Content]:
+    entries = sorted(entry for entry in tree_entries(folder) if entry.kind != "folder")
+    return [_Content(entry.path, entry.kind, _content_digest(folder / entry.path, entry)) for entry in entries]
+
+
+def _digest_of(contents: Iterable[_Content]) -> str:
     digest = hashlib.sha256()
-    for entry in sorted(tree_entries(folder)):
-        if entry.kind != "folder":
-            content = _content_digest(folder / entry.path, entry)
-            for part in (os.fsencode(entry.path), entry.kind.encode(), content):
-                digest.update(len(part).to_bytes(8, "big") + part)
+    for path, kind, content in contents:
+        for part in (os.fsencode(path), kind.encode(), content):
+            digest.update(len(part).to_bytes(8, "big") + part)
     return "sha256:" + digest.hexdigest()
 
 

@@ -107,9 +107,16 @@ def _done(result: Admitted | Refused | Undecided | PmError | Done) -> Done:
             told = f"{message} ({'; '.join(tried)})" if tried else message
             return Done("undecided", reasons=(Reason(code, told, package),))
         case PmError():
-            return Done(code_of(result.code).outcome, reasons=(_reason_of(result),))
+            return Done(code_of(result.code).outcome, reasons=(_reason_of(result),), steps=_steps_of(result))
         case _:
             assert_never(result)
+
+
+def _steps_of(error: PmError) -> tuple[Step, ...]:
+    action, value = error.step
+    if action == "retry":
+        return (Step(action, "", when=value),)
+    return (Step(action, "", value=value),) if action else ()
 
 
 def _reason_of(error: PmError) -> Reason:

@@ -38,6 +38,10 @@ def _commands(step: Step, operation: Operation, taken: Collection[str] = ()) -> 
             commands = [_hermes(operation, "plugins", "enable", step.subject)]
         case "repair":
             commands = [_hermes(operation, "pm", "repair")]
+        case "set-up":
+            commands = [_hermes(operation, "pm", "init", *(("--python", step.value) if step.value else ()))]
+        case "roll-back":
+            commands = [_hermes(operation, "pm", "rollback", step.value)]
         case "leave-out":
             commands = [_hermes(operation, "plugins", "disable", step.subject), again]
         case "together":

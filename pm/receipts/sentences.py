@@ -176,7 +176,7 @@ def _restart(generation: Transition, outcome: str) -> str:
 
 # --- steps ---
 
-CLOSING = ("re-enable", "repair", "retry")
+CLOSING = ("re-enable", "repair", "retry", "roll-back", "set-up")
 """Actions that close a list of steps: one of them is always possible, whatever else is."""
 
 
@@ -205,6 +205,8 @@ _ACTIONS = {
     "allow-build": "allow building `{subject}` from source, which runs its code",
     "leave-out": "disable `{subject}`",
     "repair": "rebuild the environment as it was recorded",
+    "set-up": "make a new generation",
+    "roll-back": "put back the plugins' files as generation {value} has them",
     "re-enable": "enable it",
     "retry": "try again",
 }

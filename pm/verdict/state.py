@@ -389,6 +389,10 @@ def _absent(inhabited: ProfilePlugins, record: Record | None, rules: Rules) -> t
         where = f" (it was in `{last.root}`)" if last is not None and last.root else ""
         message = f"`{written}` is enabled in the profile `{inhabited.name}` and does not exist{where}"
         hint = f"put it back, or `hermes plugins remove {written}`"
+        if record is not None and last is not None and last.tree_digest and inhabited.name in last.profiles:
+            hint = (
+                f"`hermes pm rollback {record.generation}` puts it back, `hermes plugins remove {written}` removes it"
+            )
         notes.append(Problem("plugin-missing", message, "config.yaml", key="plugins.enabled", hint=hint))
     return members, notes
 

@@ -413,16 +413,25 @@ def test_without_a_generation_nothing_starts(home: Home) -> None:
     assert [run(home, "true"), home.say("chat")] == [Answer(1, "", expected)] * 2
 
 
-def test_the_journal_of_an_interrupted_operation_is_told_and_that_of_a_running_one_is_not(own: Home) -> None:
-    (own.state / "journal.json").write_text("{}")
-    interrupted = run(own, "true")
+def test_the_journal_of_an_interrupted_operation_is_followed_and_that_of_a_running_one_is_not(own: Home) -> None:
+    journal = {"schema": 1, "operation": "install", "pointer": {"after": None}, "replacements": []}
+    (own.state / "journal.json").write_text(json.dumps(journal))
     with (own.state / "locks" / "install.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         running = run(own, "true")
-    assert [interrupted, running] == [
-        Answer(0, "", "hermes: an operation was interrupted; the next one that changes something mends what it left\n"),
+    interrupted = run(own, "true")
+    assert [running, interrupted, (own.state / "journal.json").exists()] == [
         Answer(0, "", ""),
+        Answer(0, "", "hermes: an interrupted operation was undone\n"),
+        False,
     ]
+
+
+def test_a_journal_that_cannot_be_followed_is_set_aside_by_a_start(own: Home) -> None:
+    (own.state / "journal.json").write_text("{}")
+    told = "an interrupted operation can be neither finished nor undone; `hermes pm verify` says what differs"
+    assert run(own, "true") == Answer(0, "", f"hermes: {told}\n")
+    assert run(own, "true") == Answer(0, "", "")
 
 
 # -- admitted or not
@@ -533,7 +542,7 @@ def test_a_record_that_cannot_be_read_is_told_and_stops_nothing(own: Home) -> No
         0,
         "started\n",
         f"hermes: `{record}`: the record of generation 1 cannot be read; "
-        "whether everything enabled was admitted is not known\n",
+        "whether everything enabled was admitted is not known; `hermes pm init` makes a new generation\n",
     )
 
 

@@ -51,7 +51,7 @@ def test_an_edit_in_place_is_told_of_every_generation_that_shares_the_file(home:
     assert shared[0].samefile(shared[1])
     before = shared[0].read_bytes()
     shared[1].write_bytes(b"#" + before[1:])
-    found = home.ask("pm", "verify")
+    found = home.ask("pm", "verify", "--all")
     said = "`demo_colors.py` of `demo-colors` was changed"
     assert (found.gist, found.value["reasons"][0]["message"]) == ("1 drift drift", said)
     assert [(warning["code"], warning["message"]) for warning in found.value["warnings"]] == [
@@ -63,7 +63,7 @@ def test_an_edit_in_place_is_told_of_every_generation_that_shares_the_file(home:
         f"generation 1 is damaged: {said}",
     )
     assert home.ask("pm", "repair").gist == "0 repaired"
-    after = home.ask("pm", "verify")
+    after = home.ask("pm", "verify", "--all")
     assert (after.gist, after.warnings, module(home, 3).read_bytes()) == (
         "0 verified",
         ["generation-damaged", "generation-damaged"],

@@ -226,5 +226,74 @@ def test_a_damaged_journal_is_parked(places: Places) -> None:
     assert not places.journal.exists()
 
 
+def journal_of(places: Places, **changed: str) -> None:
+    """Write a journal that undoes the creation of a file, with some of its values changed."""
+    path = places.home / "plugins" / "one"
+    stem = str(path.with_name(".one.pm-0123456789ab"))
+    entry = {"path": str(path), "kind": "tree", "before": "", "after": "inode:1"}
+    entry |= {"staged": f"{stem}.new", "kept": f"{stem}.old"} | changed
+    pointer = {"before": "", "after": "sha256:0"}
+    value = {"schema": 1, "operation": "install", "committed": False, "pointer": pointer, "replacements": [entry]}
+    places.journal.write_text(json.dumps(value))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"staged": "{foreign}"},
+        {"kept": "{foreign}"},
+        {"staged": "{foreign}/.one.pm-0123456789ab.new"},
+        {"staged": "{home}/plugins/.one.pm-0123456789ab.old"},
+        {"staged": "{home}/plugins/.one.pm-ba9876543210.new"},
+        {"staged": "{home}/plugins/x/../.one.pm-0123456789ab.new"},
+        {"path": "{foreign}/file", "staged": "{foreign}/.file.pm-0123456789ab.new"},
+        {
+            "path": "{foreign}/file",
+            "kind": "file",
+            "staged": "{foreign}/.file.pm-0123456789ab.new",
+            "kept": "{foreign}/.file.pm-0123456789ab.old",
+        },
+        {
+            "path": "{home}/plugins/../../foreign/file",
+            "staged": "{home}/plugins/../../foreign/.file.pm-0123456789ab.new",
+            "kept": "{home}/plugins/../../foreign/.file.pm-0123456789ab.old",
+        },
+        {"kind": "device"},
+    ],
+)
+def test_a_journal_that_names_what_no_transaction_changes_is_parked_and_nothing_is_deleted(
+    places: Places, tmp_path_factory: pytest.TempPathFactory, changed: dict[str, str]
+) -> None:
+    """Row C25."""
+    foreign = tmp_path_factory.mktemp("foreign")
+    for name in ("file", ".file.pm-0123456789ab.new", ".file.pm-0123456789ab.old", ".one.pm-0123456789ab.new"):
+        (foreign / name).write_text("foreign")
+    before = sorted((path.name, path.read_text()) for path in foreign.iterdir())
+    journal_of(places, **{name: text.format(foreign=foreign, home=places.home) for name, text in changed.items()})
+    assert recover(places).outcome == "parked"
+    assert (
+        sorted((path.name, path.read_text()) for path in foreign.iterdir()),
+        content(places).keys() >= OLD.keys(),
+    ) == (
+        before,
+        True,
+    )
+
+
+def test_the_journal_of_a_transaction_is_no_such(places: Places) -> None:
+    journal_of(places)
+    (places.home / "plugins" / "one").rename(places.home / "plugins" / ".one.pm-0123456789ab.old")
+    assert recover(places).outcome == "undone"
+
+
+def test_what_an_interruption_left_is_told_without_changing_it(interrupted: Places) -> None:
+    before = content(interrupted)
+    left = transaction.interrupted(interrupted)
+    assert left is not None
+    assert (left.operation, bool(left.unsettled), content(interrupted)) == ("install", True, before)
+    recover(interrupted)
+    assert transaction.interrupted(interrupted) is None
+
+
 def test_a_missing_file_has_no_digest(tmp_path: Path) -> None:
     assert not digest_file(tmp_path / "missing")
