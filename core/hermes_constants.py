@@ -62,7 +62,10 @@ def get_hermes_home_override() -> str | None:
 def display_hermes_home() -> str:
     """Return the current home as a person would write it, `~/.hermes/profiles/coder`."""
     home = get_hermes_home()
-    user = Path.home()
+    try:
+        user = Path.home()
+    except RuntimeError:  # a user without an entry in the system, as in containers
+        return str(home)
     return f"~/{home.relative_to(user).as_posix()}" if home.is_relative_to(user) else str(home)
 
 

@@ -98,14 +98,33 @@ def profile_name(home: Path) -> str:
 def find_places(home: str | None, environ: Mapping[str, str]) -> Places:
     """Return the places for `--home`, else `HERMES_HOME`, else `~/.hermes`; nothing is created.
 
-    Raise `PmError` (`not-writable`) if the home is a file.
+    Raise `PmError` (`no-home`) if it cannot be told, (`not-writable`) if it is a file.
     """
     text = home or environ.get("HERMES_HOME", "").strip() or "~/.hermes"
-    path = Path(os.path.abspath(Path(text).expanduser()))  # noqa: PTH100 - a symlinked home keeps the name it was given
+    path = Path(os.path.abspath(expanded(text)))  # noqa: PTH100 - a symlinked home keeps the name it was given
     if path.exists() and not path.is_dir():
         raise PmError("not-writable", f"the home `{path}` is not a folder", file=str(path))
     root = path.parent.parent if path.parent.name == "profiles" else path
     return Places(path, root)
+
+
+def expanded(text: str | Path) -> Path:
+    """Return a path with the folder of a user in the place of `~`; raise `PmError` (`no-home`) if there is none."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        user = str(text).partition("/")[0].removeprefix("~")
+        who = f"there is no user `{user}`" if user else "this user has no entry in the system and `HOME` is not set"
+        hint = "name the folder itself, for the home with `--home` or `HERMES_HOME`"
+        raise PmError("no-home", f"`{text}` is not known: {who}", hint=hint) from error
+
+
+def user_home(environ: Mapping[str, str]) -> Path | None:
+    """Return the folder in which programs keep what is this user's; `None` for a user that has none."""
+    try:
+        return Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+    except RuntimeError:
+        return None
 
 
 def working_folder() -> Path | None:

@@ -88,7 +88,7 @@ import pathlib
 import sys
 
 root = pathlib.Path(sys.argv[1])
-inputs = [root / "pyproject.toml", root / "hatch_build.py"]
+inputs = [root / "pyproject.toml", root / "hatch_build.py", root / "scripts" / "hermes"]
 inputs += sorted(p for p in (root / "core").rglob("*") if p.is_file() and "__pycache__" not in p.parts)
 digest = hashlib.sha256(sys.version.encode())
 for path in inputs:

@@ -23,11 +23,13 @@ def entry() -> NoReturn:
 
     from pm.system.signals import listen, only_to_be_said
     from pm.system.streams import open_streams
+    from pm.system.umask import keep_others_out
 
     # a dry run makes a hundred thousand values that live to its end: there is no garbage to look for
     gc.set_threshold(100_000, 50, 50)
     output, errors = open_streams()
     listen()
+    keep_others_out()
     try:
         status = main()
     except SystemExit as ended:

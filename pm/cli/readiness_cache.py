@@ -60,7 +60,8 @@ def asked_home(words: list[str]) -> str | None:
             home = next(rest, "")
         elif not word.startswith("-"):
             return None
-    return os.path.abspath(os.path.expanduser(home)) if home else None  # noqa: PTH100, PTH111 - as above
+    path = os.path.expanduser(home)  # noqa: PTH111 - as above
+    return None if not path or path.startswith("~") else os.path.abspath(path)  # noqa: PTH100 - as above
 
 
 def remember(words: list[str], before: tuple[list[str], list[Stamp]], shown: str, facts: dict[str, str]) -> None:

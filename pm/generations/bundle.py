@@ -23,6 +23,7 @@ from pm.index.folders import sha256_of
 from pm.index.gathering import is_wheel_of
 from pm.limits import PROJECT_LOCK_BYTES
 from pm.names import EMBEDDED_NAME
+from pm.places import expanded
 from pm.system.files import read_regular
 
 WHEELS = "wheels"
@@ -133,7 +134,7 @@ def is_bundle(folder: Path) -> bool:
 
 def read_bundle(folder: Path) -> Bundle:
     """Read the lock of a bundle. Raise `NotABundle` for anything else."""
-    folder = folder.expanduser().absolute()
+    folder = expanded(folder).absolute()
     try:
         lock = _read_lock(folder / LOCK)
     except (FileNotFoundError, NotADirectoryError) as error:

@@ -1,6 +1,7 @@
 """Call uv for environments and for installing a lock. Its words are shown, never parsed."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ def sync(places: Places, folder: Path, lock: Path, sources: Sources | None) -> N
     Raise `PmError` (`install-failed`).
     """
     _pip(places, ["sync", *_with(folder), "--allow-empty-requirements", lock], sources)
+    with suppress(FileNotFoundError):
+        (folder / ".lock").chmod(0o644)  # uv lets everyone write it, whatever the mask says
 
 
 def overwrite(places: Places, folder: Path, lock: Path, sources: Sources | None) -> None:

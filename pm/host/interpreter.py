@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from admission import Target
 from pm.errors import PmError
 from pm.names import shown
+from pm.places import expanded, user_home
 from pm.system.files import read_json, write_json
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def find_interpreter(request: str, requires_python: str, cache: Path) -> Interpr
     Raise `PmError` (`no-interpreter`) if there is none.
     """
     if request:
-        path = Path(request).expanduser() if os.sep in request else _find(request, cache)
+        path = expanded(request) if os.sep in request else _find(request, cache)
         return describe_interpreter(path, cache)
     own = describe_interpreter(default_interpreter(), cache)
     if _admits(requires_python, own.target.python):
@@ -148,7 +149,13 @@ def _newest_installed(wanted: "SpecifierSet", cache: Path) -> Path | None:
 
 def _kept_by_pyenv() -> Iterator[tuple[str, Path]]:
     """Yield what pyenv keeps: its programs on the PATH refuse to start for a version that is not selected."""
-    root = Path(os.environ.get("PYENV_ROOT") or "~/.pyenv").expanduser() / "versions"
+    home = user_home(os.environ)
+    if os.environ.get("PYENV_ROOT"):
+        root = expanded(os.environ["PYENV_ROOT"]) / "versions"
+    elif home is not None:
+        root = home / ".pyenv" / "versions"
+    else:
+        return
     for folder in sorted(root.iterdir()) if root.is_dir() else ():
         python = folder / "bin" / "python3"
         if python.exists():

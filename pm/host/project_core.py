@@ -14,6 +14,7 @@ from pm.documents.files import PROJECT_FILE, Content, Fetch, folder_files, text_
 from pm.errors import PmError
 from pm.host.project_lock import LOCK_FILES, is_version, lock_file, preferred_versions
 from pm.names import HOST_NAME, shown
+from pm.places import expanded
 from pm.plugins.raw import Written
 
 
@@ -39,12 +40,12 @@ def named_project(setting: str, root: Path) -> Named:
 
     A relative folder is relative to `root`, where the setting is written, so that it means the same from everywhere.
     """
-    folder = root / Path(setting).expanduser()
+    folder = root / expanded(setting)
     extras = re.fullmatch(_EXTRAS, setting)
     if extras is None or folder.is_dir():  # a folder may have brackets in its name
         return Named(_normal(folder), ())
     chosen = {canonical_name(extra.strip()) for extra in extras[2].split(",") if extra.strip()}
-    return Named(_normal(root / Path(extras[1]).expanduser()), tuple(sorted(chosen)))
+    return Named(_normal(root / expanded(extras[1])), tuple(sorted(chosen)))
 
 
 _EXTRAS = r"(.+)\[([^\[\]]*)\]"

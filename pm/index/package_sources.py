@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote, urlsplit
 from admission import Notice
 from pm.errors import PmError
 from pm.names import marked_lines, shown
+from pm.places import expanded, user_home
 from pm.redaction import HOW_TO_WRITE_PASSWORDS, is_readable, redact, userinfo_of, without_credentials
 
 _FORM = 1
@@ -32,6 +33,8 @@ _PIP_VARIABLES = (
     "PIP_CERT", "PIP_CONFIG_FILE", "PIP_CONSTRAINT", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL",
     "PIP_NO_INDEX", "PIP_PROXY",
 )  # fmt: skip
+_CACHE = "UV_CACHE_DIR"
+"""Never the user's: their home may be no place to write to."""
 _SURROUNDINGS = ("CURL_CA_BUNDLE", "HOME", "REQUESTS_CA_BUNDLE", "UV_NO_CONFIG", "XDG_CONFIG_DIRS", "XDG_CONFIG_HOME")
 _TRUE = frozenset({"1", "true", "yes", "on", "y", "t"})
 
@@ -121,7 +124,7 @@ def index_address(url: str, name: str = "") -> IndexAddress:
     if not is_readable(url):
         raise PmError("config-unreadable", f"{shown(url)} is not the address of an index", hint=HOW_TO_WRITE_PASSWORDS)
     if "://" not in url:
-        url = Path(url).expanduser().absolute().as_uri()
+        url = expanded(url).absolute().as_uri()
     userinfo = userinfo_of(url)
     return IndexAddress(name, without_credentials(url).rstrip("/"), Secret(userinfo) if userinfo else None)
 
@@ -146,6 +149,7 @@ def find_sources(
 
     Raise `PmError` (`config-unreadable`) if a configuration that decides is broken.
     """
+    environ = {**environ, _CACHE: str(cache / "uv")}
     if indexes is not None and find_links is not None:
         return _discovered(environ, indexes, find_links)
     digest = _digest(environ, indexes, find_links)
@@ -208,12 +212,15 @@ def _ask_uv(environ: Mapping[str, str], passed: Mapping[str, str]) -> str:
     """Have uv print the options that its configuration amounts to; from `/`, so that no project around us has a say."""
     from uv import find_uv_bin
 
+    from pm.system.files import existing
     from pm.system.processes import run, scrubbed_environment
 
     command = [find_uv_bin(), "pip", "compile", "--quiet", "--offline", "--no-header", "--no-progress"]
+    if not os.access(existing(Path(environ[_CACHE])), os.W_OK):
+        command.append("--no-cache")
     done = run(
         [*command, "--emit-index-url", "--emit-find-links", "-"],
-        environment=scrubbed_environment(environ, **passed),
+        environment=scrubbed_environment(environ, **passed, **{_CACHE: environ[_CACHE]}),
         directory=Path(os.sep),
         stdin="",
         seconds=60,
@@ -279,7 +286,7 @@ def _folders(links: Iterable[str], origin: str) -> tuple[tuple[Path, ...], tuple
             notices.append(Notice("find-links-unused", message))
             continue
         text = unquote(urlsplit(link).path) if link.startswith("file:") else link
-        folders.append(Path(text).expanduser().absolute())
+        folders.append(expanded(text).absolute())
     return tuple(dict.fromkeys(folders)), tuple(notices)
 
 
@@ -314,26 +321,27 @@ def _pip_files(environ: Mapping[str, str]) -> list[Path]:
     named = environ.get("PIP_CONFIG_FILE", "")
     if named == os.devnull:
         return []
-    home = _home(environ)
+    home = user_home(environ)
     shared = [Path(folder) / "pip" / "pip.conf" for folder in _system_folders(environ)]
-    own = [home / ".pip" / "pip.conf", _config_home(environ) / "pip" / "pip.conf"]
+    own = [] if home is None else [home / ".pip" / "pip.conf"]
+    own += [folder / "pip" / "pip.conf" for folder in _config_homes(environ)]
     if sys.platform == "darwin":
         shared.append(Path("/Library/Application Support/pip/pip.conf"))
-        own.append(home / "Library" / "Application Support" / "pip" / "pip.conf")
+        own += [] if home is None else [home / "Library" / "Application Support" / "pip" / "pip.conf"]
     return [*shared, Path("/etc/pip.conf"), *own, Path(sys.prefix) / "pip.conf", *([Path(named)] if named else [])]
 
 
 def _uv_files(environ: Mapping[str, str]) -> list[Path]:
-    folders = [_config_home(environ), *(Path(folder) for folder in _system_folders(environ)), Path("/etc")]
+    folders = [*_config_homes(environ), *(Path(folder) for folder in _system_folders(environ)), Path("/etc")]
     return [folder / "uv" / "uv.toml" for folder in folders]
 
 
-def _home(environ: Mapping[str, str]) -> Path:
-    return Path(environ["HOME"]) if environ.get("HOME") else Path.home()
-
-
-def _config_home(environ: Mapping[str, str]) -> Path:
-    return Path(environ.get("XDG_CONFIG_HOME") or _home(environ) / ".config")
+def _config_homes(environ: Mapping[str, str]) -> list[Path]:
+    """Return the folder of this user's configurations; none for a user that has no home."""
+    if environ.get("XDG_CONFIG_HOME"):
+        return [Path(environ["XDG_CONFIG_HOME"])]
+    home = user_home(environ)
+    return [] if home is None else [home / ".config"]
 
 
 def _system_folders(environ: Mapping[str, str]) -> list[str]:

@@ -20,6 +20,7 @@ from pm.generations.leases import is_held, take_lease
 from pm.generations.pointer import Pointer, selected
 from pm.launch.admitted import Unadmitted, unadmitted
 from pm.places import Places
+from pm.system.umask import as_given
 
 _NOT_EXECUTABLE = 126
 _NOT_FOUND = 127
@@ -268,6 +269,7 @@ def _become(command: Sequence[str], environment: Mapping[str, str], tell: Callab
         if stream is not None:
             stream.flush()
     _default_signals()
+    as_given()
     try:
         _execute(program, command, environment)
     except OSError as error:

@@ -26,7 +26,7 @@ from pm.names import EMBEDDED_NAME
 from pm.operations.leftovers import is_alive
 from pm.operations.run import OperationRun, Result
 from pm.operations.selected_generation import selected_record
-from pm.places import DEFAULT_PROFILE
+from pm.places import DEFAULT_PROFILE, expanded
 from pm.plugins.tree import copy_plugin, tree_digest
 from pm.receipts.receipt import Done
 from pm.system.files import disk_error, size_text, sync_folder
@@ -45,7 +45,7 @@ class Order(NamedTuple):
 
 def ordered_output(text: str) -> Path:
     """Return the folder that an operator names, behind a link that it may be."""
-    return Path(os.path.realpath(Path(text).expanduser()))
+    return Path(os.path.realpath(expanded(text)))
 
 
 def bring_back(output: Path) -> None:

@@ -9,6 +9,7 @@ from lockfiles import Lock, Pin
 from pm.errors import PmError
 from pm.lint.review import HOST_MODULES, Provided, Review
 from pm.operations.run import OperationRun
+from pm.places import expanded
 from pm.plugins.discovery import Found
 from pm.verdict.resolve import Resolver
 from pm.verdict.state import State
@@ -53,7 +54,7 @@ def _of_a_project(state: State) -> Iterator[str]:
     if hosted.kind != "project":
         return
     yield from HOST_MODULES
-    folder = Path(hosted.setting).expanduser()
+    folder = expanded(hosted.setting)
     for root in (folder, folder / "src"):
         if root.is_dir():
             yield from (path.name.removesuffix(".py") for path in root.iterdir())

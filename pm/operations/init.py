@@ -17,6 +17,7 @@ from pm.operations.damage import environment_damage
 from pm.operations.new_generation import decided_on, realise
 from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
+from pm.places import expanded
 from pm.receipts.receipt import Done
 from pm.verdict.resolve import open_resolver
 from pm.verdict.state import Options, State
@@ -75,7 +76,7 @@ def _check(run: OperationRun, bundle: Bundle) -> None:
 
 
 def _is_from(settings: Settings, bundle: Bundle) -> bool:
-    return [Path(folder).expanduser().absolute() for folder in settings.find_links] == [bundle.wheels]
+    return [expanded(folder).absolute() for folder in settings.find_links] == [bundle.wheels]
 
 
 def _of_a_folder(environ: Mapping[str, str], folder: Path) -> Mapping[str, str]:

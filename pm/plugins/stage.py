@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pm.errors import PmError
 from pm.names import shown
+from pm.places import expanded
 from pm.receipts.receipt import SourceRow
 from pm.redaction import redact_value
 from pm.system.files import working_folder
@@ -85,7 +86,7 @@ def source_path(text: str) -> Path:
             f"{shown(text)} is not a folder or an archive, and other sources are not supported yet",
             hint="fetch it first, then install the folder",
         )
-    path = Path(text).expanduser()
+    path = expanded(text)
     if path.is_dir() or (path.is_file() and text.lower().endswith(ARCHIVES)):
         return path
     if path.is_file():

@@ -304,6 +304,13 @@ _CODES = (
         "that Python is installed and starts",
     ),
     Code(
+        "no-home", "failed",
+        "the folder that `~` or `~NAME` stands for is not known: the user has no entry in the system, and no `HOME`",
+        "the home folder is not known",
+        "name the folder with `--home`, or set `HERMES_HOME`",
+        "the folder is named, or the user has one",
+    ),
+    Code(
         "not-writable", "failed",
         "a file or folder cannot be written, or a program cannot be started",
         "a file or folder cannot be written",

@@ -298,6 +298,7 @@ WORLD = {
         PmError("no-space", "no space left while `generations/4` was built: 12 MB free, 80 MB needed"),
         PmError("no-generation", "no generation was made yet", hint="`hermes pm init` makes one"),
         PmError("no-interpreter", "no installed Python satisfies `3.12`", hint="install one, or name its path"),
+        PmError("no-home", "`~/.hermes` is not known: this user has no entry in the system and `HOME` is not set"),
         PmError("not-writable", "`generations` cannot be written: it belongs to another user", file="generations"),
         PmError("busy", "process 4711 holds the install lock since 10:15:02: install"),
         PmError(

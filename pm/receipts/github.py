@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pm.names import safe_text, visible, without_commands
+from pm.places import expanded
 from pm.receipts.receipt import DemandRow, PlaceRow, ReasonRow, Receipt, WarningRow, from_json, to_json
 
 __all__ = ["github_lines"]
@@ -25,7 +26,7 @@ def github_lines(receipt: Receipt, path: str) -> Iterator[str]:
     # What is shown has been through JSON, where credentials are taken out.
     receipt = from_json(to_json(receipt))
     key = receipt.plugin.key if receipt.plugin else ""
-    source = _Source(Path(path).expanduser())
+    source = _Source(expanded(path))
     for reason in receipt.reasons:
         yield from _reason(reason, key, source)
     for warning in receipt.warnings:

@@ -107,4 +107,21 @@ def _occupy(descriptor: int) -> None:
 
 
 def _encoding(stream: TextIO | None) -> str:
-    return (stream.encoding if stream is not None else "") or "utf-8"
+    """Return the encoding in which a stream is read.
+
+    For names of files Python is started as if every locale had UTF-8 (`scripts/hermes`); a terminal reads what its
+    locale says.
+    """
+    return _of_the_locale() or (stream.encoding if stream is not None else "") or "utf-8"
+
+
+def _of_the_locale() -> str:
+    """Return the encoding of the locale where it is another one than Python was started with; else an empty text."""
+    spoken = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "C")
+    is_told = "PYTHONIOENCODING" in os.environ or "PYTHONUTF8" in os.environ
+    if is_told or not sys.flags.utf8_mode or spoken in ("C", "POSIX") or "utf" in spoken.lower():
+        return ""
+    import locale
+
+    found = locale.getencoding().lower()
+    return "" if found in ("ansi_x3.4-1968", "us-ascii") else found

@@ -67,6 +67,7 @@ def test_a_command_gets_the_documented_environment_and_everything_else_of_the_ca
     caller = {
         "LANG": "C.UTF-8",
         "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PWD": str(shared.work),  # which a shell sets where it is not
         "PYTHONPATH": str(shared.work),
         "VIRTUAL_ENV": "/somewhere/else",
         "CONDA_PREFIX": "/conda",
@@ -90,6 +91,7 @@ def test_a_command_gets_the_documented_environment_and_everything_else_of_the_ca
             "HOME": str(shared.user),
             "LANG": "C.UTF-8",
             "PATH": f"{state}/generations/1/bin:/usr/local/bin:/usr/bin:/bin",
+            "PWD": str(shared.work),
             "PYTHONPYCACHEPREFIX": f"{state}/pycache/1",
             "UV_INDEX_URL": "http://127.0.0.1:9/simple",
             "VIRTUAL_ENV": f"{state}/generations/1",

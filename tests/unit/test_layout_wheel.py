@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = (
     "pyproject.toml",
     "hatch_build.py",
+    "scripts",
     "README.md",
     "LICENSE",
     ".gitignore",
@@ -91,6 +92,13 @@ def test_the_wheel_brings_the_module_that_is_put_into_generations(wheel: Path) -
         assert archive.read("pm/inside/_hermes_pm.py") == (ROOT / "pm" / "inside" / "_hermes_pm.py").read_bytes()
 
 
+def test_the_wheel_brings_its_command_as_a_script(wheel: Path, tmp_path: Path) -> None:
+    """Not as an entry point, for which Python would start with all that the surroundings say about modules."""
+    programs = installed(wheel, tmp_path / "venv")
+    assert (programs / "hermes").read_bytes() == (ROOT / "scripts" / "hermes").read_bytes()
+    assert run(programs / "hermes", "--version", directory=tmp_path) == "hermes-pm 0.1.0\n"
+
+
 def test_the_core_wheel_says_which_contract_it_speaks(core_wheel: Path) -> None:
     assert spoken_version(core_wheel) == "0.19.0"
 
@@ -98,7 +106,9 @@ def test_the_core_wheel_says_which_contract_it_speaks(core_wheel: Path) -> None:
 def test_a_copied_checkout_builds_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
     for name in SOURCES:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, tmp_path / name, copy_function=shutil.copyfile)
+            # only the mode of the command is part of a wheel
+            copied = shutil.copy if name == "scripts" else shutil.copyfile
+            shutil.copytree(ROOT / name, tmp_path / name, copy_function=copied)
         else:
             shutil.copyfile(ROOT / name, tmp_path / name)
     again = build(tmp_path, tmp_path / "dist", "wheel")
