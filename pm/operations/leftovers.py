@@ -62,7 +62,7 @@ def _abandoned(folder: Path, depth: int) -> Iterator[Path]:
     try:
         with os.scandir(folder) as scanned:
             entries = list(scanned)
-    except OSError:  # one that cannot be looked into stays as it is, and stops nothing
+    except (FileNotFoundError, NotADirectoryError):
         return
     for entry in entries:
         process = unfinished_by(entry.name)

@@ -150,7 +150,7 @@ def test_names_as_long_as_the_disk_allows_are_installed_verified_replaced_and_go
         ("pm/generations", ["3", "3", "3"], 3),
         ("pm/generations/1.json", ["3", "3", "3"], 0),
         ("pm/receipts", ["0", "0", "0"], 0),
-        ("config.yaml", ["3", "3", "0"], 0),
+        ("config.yaml", ["3", "0", "0"], 0),
     ],
 )
 def test_what_only_somebody_else_may_read_is_told_with_the_owner_and_nothing_is_changed(
