@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from admission import Admitted, Reason, Refused, Step
+from admission import Admitted, Reason, Refused, Step, Undecided
 from lockfiles import Lock
 from lockfiles.subset import changes
 from pm.errors import PmError
@@ -13,6 +13,7 @@ from pm.generations.admitted import is_admitted
 from pm.generations.records import Member, Record
 from pm.operations.candidate import announced_source
 from pm.operations.damage import environment_damage, journal_damage, restored_by
+from pm.operations.import_check import note_imports
 from pm.operations.plugin_lookup import find_plugin
 from pm.operations.plugin_status import again, announced, is_running
 from pm.operations.resolution import recorded_or_resolved, resolve
@@ -24,6 +25,8 @@ from pm.receipts.receipt import Done
 from pm.verdict.resolve import Resolver, open_resolver
 from pm.verdict.state import Options, State
 from pm.verdict.union import member_of, with_member
+
+Decided = Admitted | Refused | Undecided
 
 
 def check(run: OperationRun, words: Sequence[str], options: Options) -> Result:
@@ -54,6 +57,7 @@ def _one(run: OperationRun, resolver: Resolver, word: str) -> Result:
             run.decides_on(state.union)
             return Done("ready")
         decision = recorded_or_resolved(run, resolver, state.union.with_member(member), found.key).decision
+        _note_imports(run, resolver, found, decision)
         if isinstance(decision, Refused):
             return decision._replace(steps=(*decision.steps, again(found.key, decision)))
         return decision
@@ -61,13 +65,20 @@ def _one(run: OperationRun, resolver: Resolver, word: str) -> Result:
         candidate = announced_source(run, taken, state)
         if candidate.misplaced is not None:
             return candidate.misplaced
-        return resolve(run, resolver, state.union.with_member(candidate.member), candidate.key).decision
+        decision = resolve(run, resolver, state.union.with_member(candidate.member), candidate.key).decision
+        _note_imports(run, resolver, candidate.found._replace(folder=taken.folder), decision)
+        return decision
+
+
+def _note_imports(run: OperationRun, resolver: Resolver, found: Found, decision: Decided) -> None:
+    if isinstance(decision, Admitted):
+        note_imports(run, resolver, found, folder=found.folder, lock=decision.lock)
 
 
 def _several(run: OperationRun, resolver: Resolver, words: Sequence[str]) -> Result:
     """Judge several plugins together: whether all of them can be enabled."""
     state = resolver.state
-    members, asked = state.members, []
+    members, judged = state.members, []
     with ExitStack() as stack:
         for word in words:
             found = _installed(state, word)
@@ -77,10 +88,16 @@ def _several(run: OperationRun, resolver: Resolver, words: Sequence[str]) -> Res
                 if candidate.misplaced is not None:
                     return candidate.misplaced
                 found = candidate.found
-            asked.append(found.key)
+                judged.append(found._replace(folder=taken.folder))
+            else:
+                judged.append(found)
             members = with_member(members, member_of(found, (state.places.profile,)))
         run.is_about(None)
-        return resolve(run, resolver, state.union.of(members), asked=asked).decision
+        asked = [found.key for found in judged]
+        decision = resolve(run, resolver, state.union.of(members), asked=asked).decision
+        for found in judged:
+            _note_imports(run, resolver, found, decision)
+        return decision
 
 
 def _installed(state: State, word: str) -> Found | None:

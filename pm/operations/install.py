@@ -123,10 +123,12 @@ class _Installation:
         run, state, candidate = self._run, self._state, self._candidate
         member = candidate.member._replace(enabled_since=_since(candidate, state))
         verdict = resolve(run, self._resolver, state.union.with_member(member), candidate.key)
-        if run.operation.dry_run or not isinstance(verdict.decision, Admitted):
+        if not isinstance(verdict.decision, Admitted):
             return self._kept(verdict.decision)
         folder, lock = candidate.staged.folder, verdict.decision.lock
         note_imports(run, self._resolver, candidate.found, folder=folder, lock=lock)
+        if run.operation.dry_run:
+            return verdict.decision
         with self._placing() as (digest, replacements):
             names = own_names(candidate.found, tuple(_found_after(candidate, state)))
             edits = Edits(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from admission import Admitted, Problem
+from admission import Admitted, Declaration, Problem
 from admission.gates import root_requirements
 from lockfiles import Lock
 from lockfiles.subset import subset
@@ -47,11 +47,28 @@ def validate(run: OperationRun, path: str, options: Options) -> Result:
         member = member_of(candidate.found._replace(folder=source_path(path)), ())
         decision = resolve(run, resolver, state.union.of((member,)), candidate.key).decision
         if not isinstance(decision, Admitted):
+            _note(run, candidate.key, _imports_without_lock(resolver, review, candidate.found.declaration))
             return decision
         with run.phase("review", "comparing imports with requirements"):
             _note(run, candidate.key, review.imports(provided(resolver, decision.lock)))
         run.compares_with(_of_the_core(state, decision.lock))
         return Done("ready", decision.lock, warnings=decision.warnings)
+
+
+def _imports_without_lock(resolver: Resolver, review: Review, declaration: Declaration) -> tuple[Problem, ...]:
+    """Return what is imported and not brought by the core, nor called like anything that the plugin asks for.
+
+    What the refused packages would bring themselves is not known; once they fit, it is judged by their files.
+    """
+    try:
+        core = resolver.resolve(resolver.state.union.of(())).decision
+        known = provided(resolver, core.lock) if isinstance(core, Admitted) else None
+    except PmError:  # why it is refused is what matters
+        return ()
+    if known is None:
+        return ()
+    named = {requirement.name.replace("-", "_") for requirement in declaration.requirements}
+    return review.missing_imports(known._replace(modules=frozenset({*known.modules, *named})))
 
 
 def _note(run: OperationRun, key: str, findings: tuple[Problem, ...]) -> None:
@@ -66,7 +83,7 @@ def _note(run: OperationRun, key: str, findings: tuple[Problem, ...]) -> None:
 def _alone(run: OperationRun, options: Options) -> Iterator[Resolver]:
     """Give the state without what is installed and selected in the home, but for what the core itself brings."""
     with ExitStack() as stack:
-        resolver = _opened(run, options._replace(project=None), stack)
+        resolver = _opened(run, options._replace(project=None, admits=False), stack)
         state = resolver.state
         bundled = tuple(copy._replace(hidden_by="") for copy in state.here.found if copy.source == "bundled")
         here = ProfilePlugins(state.here.profile, bundled, Enabled((), ()))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from admission import Declaration, Owner, Problem, Requirement, canonical_name
 from pm.documents.boundary import parsed
-from pm.documents.files import PROJECT_FILE, Fetch, folder_files
+from pm.documents.files import PROJECT_FILE, Fetch, folder_files, text_of
 from pm.names import is_key, shown
 from pm.plugins.manifest import read_manifest
 from pm.plugins.providers import is_in_memory_category, names_a_provider
@@ -15,6 +15,8 @@ from pm.plugins.raw import LEGACY_LISTS, Manifest, Project
 from pm.plugins.requirements import Reading, ReadRequirements, judge
 
 _MOST_PROBLEMS = 50
+_REQUIREMENTS = "requirements.txt"
+_NAMED = 5
 
 
 def read_declaration(
@@ -70,8 +72,26 @@ def _assembled(fetch: Fetch, key: str | None, fallback: str, reading: Reading) -
         requires_env=manifest.requires_env,
         hooks=manifest.hooks,
         problems=_first((*unsafe, *manifest.problems, *project.problems, *counted.problems)),
-        notes=_first((*manifest.notes, *project.not_installed, *project.notes, *counted.notes)),
+        notes=_first(
+            (*manifest.notes, *project.not_installed, *project.notes, *counted.notes, *_unread(fetch, counted))
+        ),
     )
+
+
+def _unread(fetch: Fetch, counted: _Counted) -> Iterator[Problem]:
+    """Yield a note for a `requirements.txt` that asks for what is declared nowhere: no host reads it."""
+    text = text_of(fetch(_REQUIREMENTS), _REQUIREMENTS)
+    if not isinstance(text, str) or counted.reads(_REQUIREMENTS):
+        return
+    from pm.plugins.requirements_file import names_in  # hardly any plugin has one
+
+    declared = {requirement.name for requirement in (*counted.declared, *counted.gates)}
+    missing = [(line, name) for line, name in names_in(text, _REQUIREMENTS) if name not in declared]
+    if missing:
+        named = _listed(name for _, name in missing[:_NAMED]) + (" …" if len(missing) > _NAMED else "")
+        message = f"no host reads `{_REQUIREMENTS}`, so what it asks for is not prepared: {named}"
+        hint = "list it in `python_dependencies` of the manifest, or under `[project]` of a `pyproject.toml`"
+        yield Problem("dependencies-not-read", message, _REQUIREMENTS, missing[0][0], 1, "", hint)
 
 
 def _reading(core_names: Iterable[str], *, allow_direct_urls: bool) -> Reading:
@@ -107,6 +127,15 @@ class _Counted:
     @property
     def requirements(self) -> tuple[Requirement, ...]:
         return () if self._manifest.external else self._used.requirements
+
+    @property
+    def declared(self) -> tuple[Requirement, ...]:
+        """What is asked for in the list that counts, also where it is not prepared."""
+        return self._used.requirements
+
+    def reads(self, file: str) -> bool:
+        """Say whether a file is one that the project keeps its requirements in."""
+        return any(text.file == file for text in self._project.texts)
 
     @property
     def gates(self) -> tuple[Requirement, ...]:

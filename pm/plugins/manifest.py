@@ -7,13 +7,26 @@ from pm.documents.files import MANIFEST_FILES, Fetch, text_of
 from pm.documents.nodes import Document, ListNode, MappingNode, Node, ScalarNode, given
 from pm.names import is_key, may_be_plugin, shown, visible
 from pm.plugins.raw import LEGACY_LISTS, Manifest, Written
+from pm.plugins.unread_keys import PACKAGES, field_meant
 from pm.redaction import redact
 
 NEWEST_VERSION = 2
 """The newest `manifest_version` that is understood."""
 KINDS = ("standalone", "backend", "exclusive", "platform", "model-provider")
-_UNREAD = ("dependencies", "requirements", "requires", "optional_deps", "optional_dependencies", "min_hermes_version")
-"""Keys that authors take for a declaration and no host reads."""
+_READ = frozenset(
+    {
+        *("name", "version", "description", "kind", "manifest_version", "requires_hermes", "python_runtime"),
+        *(*LEGACY_LISTS, "external_dependencies", "requires_env", "optional_env", "hooks"),
+    }
+)
+_BELONGS = {
+    "plugins": "no host installs other plugins: list packages that are needed in `python_dependencies`,"
+    " and name the plugins in the README",
+    "requires_hermes": "the host's version belongs to `requires_hermes`",
+    "external_dependencies": "what is no Python package belongs to `external_dependencies`",
+    "requires_env": "names of variables belong to `requires_env`",
+}
+"""Field that is meant → where its values belong; all others are packages."""
 
 
 def read_manifest(fetch: Fetch) -> Manifest:
@@ -188,16 +201,20 @@ class _ManifestFields:
         return tuple(name for item in items if (name := _scalar_text(item)))
 
     def unread(self) -> tuple[Problem, ...]:
-        """Return a note for keys that look like a declaration and are none."""
-        keys = [key for key, _ in self._root.entries if key.text in _UNREAD]
-        if not keys:
-            return ()
-        named = ", ".join(f"`{key.text}`" for key in keys)
+        """Return a note for keys that look like a declaration and are none: one for each field that is meant."""
+        meant: dict[str, list[ScalarNode]] = {}
+        for key, value in self._root.entries:
+            field = field_meant(key.text, _READ) if _says_something(value) else ""
+            if field:
+                meant.setdefault(field, []).append(key)
+        return tuple(self._unread(field, keys) for field, keys in meant.items())
+
+    def _unread(self, field: str, keys: list[ScalarNode]) -> Problem:
+        named = ", ".join(shown(key.text) for key in keys)
         message = f"{named}: no host reads this, so nothing of it is prepared"
-        hint = (
-            "packages belong to `python_dependencies` or to a `pyproject.toml`, the host's version to `requires_hermes`"
-        )
-        return (self._problem(keys[0], keys[0].text, message, code="dependencies-not-read", hint=hint),)
+        field = PACKAGES if field in LEGACY_LISTS and len(keys) > 1 else field
+        hint = _BELONGS.get(field, f"packages belong to `{field}` or to a `pyproject.toml`")
+        return self._problem(keys[0], keys[0].text, message, code="dependencies-not-read", hint=hint)
 
     def _items(self, key: str) -> tuple[Node, ...]:
         node = given(self._root, key)
@@ -221,6 +238,12 @@ class _ManifestFields:
         self, node: Node, key: str, message: str, *, code: str = "invalid-declaration", hint: str = ""
     ) -> Problem:
         return Problem(code, redact(message), self._file, node.line, node.column, key, redact(hint))
+
+
+def _says_something(node: Node) -> bool:
+    if isinstance(node, ScalarNode):
+        return node.kind != "null" and bool(node.text.strip())
+    return bool(node.items if isinstance(node, ListNode) else node.entries)
 
 
 def _leads_elsewhere(name: str) -> bool:

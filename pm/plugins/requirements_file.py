@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from admission import Problem
+from admission import Problem, canonical_name
 from pm.documents.files import Fetch, text_of
 from pm.names import shown
 from pm.plugins.raw import Written
 
 _KEY = "project.dependencies"
 """What the lines of such a file are."""
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?=\s*(?:$|[\[(<>=!~;@,]))")
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _OPTIONS_AFTER = re.compile(r"\s--[a-z-]+(?:[= ].*)?$")
 
@@ -36,6 +37,14 @@ def read_requirements_files(
             problems.append(found if found.file else named_at._replace(message=found.message))
     problems += [problem for text in texts if (problem := _option_problem(text)) is not None]
     return tuple(text for text in texts if _option_problem(text) is None), problems
+
+
+def names_in(text: str, file: str) -> Iterator[tuple[int, str]]:
+    """Yield line and normalised name of the requirements in a file's text; options of pip and addresses are none."""
+    for written in _lines(text, file):
+        name = _NAME.match(written.text.strip())
+        if name is not None and "://" not in written.text.partition("@")[0]:
+            yield written.line, canonical_name(name.group())
 
 
 def _text(name: str, fetch: Fetch) -> str | Problem | None:

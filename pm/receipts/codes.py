@@ -339,6 +339,13 @@ _CODES = (
         "the config can be read",
     ),
     Code(
+        "setting-not-enforced", "failed",
+        "a setting asks for something that this version does not do, so nothing is admitted as if it did",
+        "a setting asks for something that this version does not do",
+        "change the setting that the message names",
+        "the setting is changed, or the manager is updated",
+    ),
+    Code(
         "unknown-plugin", "failed",
         "no plugin has this name, or several have it",
         "no plugin of this name was found",

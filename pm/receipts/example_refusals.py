@@ -309,6 +309,12 @@ WORLD = {
             key="plugins.enabled",
         ),
         PmError(
+            "setting-not-enforced",
+            "`pm.audit: refuse` has no effect in this version, so nothing is admitted while it is set",
+            file="config.yaml",
+            key="pm.audit",
+        ),
+        PmError(
             "config-changed", "`config.yaml` was changed by another process while this was decided", file="config.yaml"
         ),
         PmError("unknown-plugin", "there is no plugin `ws-chta`", hint="did you mean `ws-chat`?"),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from admission import Notice, Policy, Problem, canonical_name, declaration_digest
-from pm.config.profiles import Enabled, Profile, read_profiles
+from pm.config.profiles import CONFIG, Enabled, Profile, read_profiles
 from pm.config.settings import Settings
 from pm.errors import PmError
 from pm.generations.inventory import Surroundings, reading_rules, take_inventory
@@ -38,6 +38,8 @@ class Options(NamedTuple):
     core: str | None = None
     """Another core than `pm.core`; an empty text is the embedded one."""
     python: str | None = None
+    admits: bool = True
+    """Whether what is found to hold together may run: then every setting about that must be one that is enforced."""
     anew: bool = False
     """Go on where the selected generation's record is lost: a new one is to be made."""
     project: Path | None = None
@@ -124,7 +126,7 @@ def read_state(
     """Read what an operation starts from, and open the index; it is closed afterwards.
 
     Raise `PmError` for a config of this profile or of the root that cannot be read, a core that is not found, an
-    interpreter that is missing, and for everything that can go wrong with an index.
+    interpreter that is missing, a setting that nothing enforces, and for everything that can go wrong with an index.
     """
     record, lost = _selected(places, options)
     read_cache = places.cache / "read"
@@ -132,6 +134,8 @@ def read_state(
     if lost:
         _all_readable(profiles)
     settings = _settings(profiles)
+    if options.admits:
+        _enforced(settings, places)
     _readable(profiles, places)
     sources = sources_of(settings, places, environ)
     core_setting = settings.core if options.core is None else options.core
@@ -202,6 +206,14 @@ def _settings(profiles: Iterable[Profile]) -> Settings:
     if root.selection is None:
         raise root.error or PmError("config-unreadable", "the root's config cannot be read")
     return root.selection.settings
+
+
+def _enforced(settings: Settings, places: Places) -> None:
+    """Raise for a setting that this version reads and does not act on: what it should prevent would be admitted."""
+    if settings.audit != "off":
+        message = f"`pm.audit: {settings.audit}` has no effect in this version, so nothing is admitted while it is set"
+        hint = "set `pm.audit: off`, or remove the line, and look for advisories with another tool"
+        raise PmError("setting-not-enforced", message, file=str(places.root / CONFIG), key="pm.audit", hint=hint)
 
 
 def _readable(profiles: Iterable[Profile], places: Places) -> None:

@@ -490,15 +490,48 @@ def test_what_is_only_shown_never_makes_a_plugin_unfit(tmp_path: Path) -> None:
     )
 
 
-def test_keys_that_look_like_a_declaration_and_are_none_are_told_once(tmp_path: Path) -> None:
-    note = Problem(
-        "dependencies-not-read",
-        "`requires`, `optional_deps`, `min_hermes_version`: no host reads this, so nothing of it is prepared",
-        "plugin.yaml",
-        2,
-        1,
-        "requires",
-        "packages belong to `python_dependencies` or to a `pyproject.toml`, the host's version to `requires_hermes`",
-    )
+def test_keys_that_look_like_a_declaration_and_are_none_are_told_with_the_field_that_is_meant(tmp_path: Path) -> None:
     text = "name: x\nrequires: [aiohttp]\noptional_deps: [y]\nmin_hermes_version: v2026.9.14\n"
-    assert read(tmp_path, text).notes == (note,)
+    told = "no host reads this, so nothing of it is prepared"
+    packages = "packages belong to `python_dependencies` or to a `pyproject.toml`"
+    host = "the host's version belongs to `requires_hermes`"
+    code, file = "dependencies-not-read", "plugin.yaml"
+    assert read(tmp_path, text).notes == (
+        Problem(code, f"`requires`, `optional_deps`: {told}", file, 2, 1, "requires", packages),
+        Problem(code, f"`min_hermes_version`: {told}", file, 4, 1, "min_hermes_version", host),
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("python_dependancies", "python_dependencies"),
+        ("python-dependencies", "python_dependencies"),
+        ("pythonDependencies", "python_dependencies"),
+        ("Python_Dependencies", "python_dependencies"),
+        ("pip_dependency", ""),
+        ("pip_dependencys", "pip_dependencies"),
+        ("pip_dependecies", "pip_dependencies"),
+        ("depends", "python_dependencies"),
+        ("requirements", "python_dependencies"),
+        ("pip-requirements", "python_dependencies"),
+        ("plugin_dependencies", "no host installs other plugins"),
+        ("requires_plugins", "no host installs other plugins"),
+        ("require_hermes", "requires_hermes"),
+        ("external_dependancies", "external_dependencies"),
+        ("require_env", "requires_env"),
+        ("optional_env", ""),
+        ("author", ""),
+        ("tags", ""),
+        ("provides_tools", ""),
+    ],
+)
+def test_a_key_that_nothing_reads_is_told_by_what_is_meant(tmp_path: Path, key: str, meant: str) -> None:
+    notes = read(tmp_path, f"name: x\n{key}: [something]\n").notes
+    assert [note.code for note in notes] == (["dependencies-not-read"] if meant else [])
+    assert all(meant in note.hint for note in notes)
+
+
+@pytest.mark.parametrize("value", ["", "[]", "{}", "''", "~"])
+def test_a_key_that_says_nothing_is_not_told(tmp_path: Path, value: str) -> None:
+    assert read(tmp_path, f"name: x\nrequirements: {value}\n").notes == ()
