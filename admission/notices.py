@@ -104,8 +104,17 @@ def _older(question: Question, universe: Universe, chosen: Assignment) -> Iterat
         elif newer & package.free and not universe.preferred(name) >> position & 1:
             top = package.page.versions[newest(newer & package.free)]
             version = package.page.versions[position]
-            text = f"{name} {version} is chosen although {top} exists: the requirements of {top} cannot be met here"
-            yield Notice("older-for-dependency", text, name)
+            why = _in_the_way(universe, chosen, name, top)
+            yield Notice("older-for-dependency", f"{name} {version} is chosen although {top} exists: {why}", name)
+
+
+def _in_the_way(universe: Universe, chosen: Assignment, name: str, top: str) -> str:
+    from admission.obstacles import ObstacleSearch, holders_of  # most sets have nothing older
+
+    position = universe.package(name).sets.positions[top]
+    others = {other: place for other, place in chosen.items() if other != name}
+    found = ObstacleSearch(universe, holders_of(universe, universe.roots, others)).obstacle(name, position)
+    return f"{top} {found.text}" if found is not None else f"{top} does not fit together with all that is chosen"
 
 
 def _demands(universe: Universe, chosen: Assignment, name: str) -> Iterator[Arc]:

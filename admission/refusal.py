@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import groupby, islice
 from typing import NamedTuple
 
 from packaging.specifiers import SpecifierSet
 
 from admission.complete import CompleteAnswer, Leaf, decide_completely, roots_of
-from admission.core_gate import CoreFault, core_fault
 from admission.decision import Available, Demand, Need, Proof, Reason, Refused
+from admission.fates import ALONE, core_fault_of, fate_code, owner_of, unusable_code
 from admission.frontier import with_neighbours
+from admission.obstacles import Obstacle, ObstacleSearch, holders_of
 from admission.openings import opening_of
 from admission.question import Question
-from admission.requirement import Origin, Owner, parse_requirement
 from admission.universe import INVALID, Arc, Root, Universe
 from admission.versions import bits
 
@@ -149,7 +150,7 @@ def _explained(universe: Universe, core: _Core, search: str) -> Reason:
         message=_message(restricted, code, package=package, roots=_parties(core, package, chains), arcs=arcs),
         package="" if package == INVALID else package,
         demands=demands,
-        available=_available(restricted, package, arcs),
+        available=_available(restricted, package, arcs, core.roots),
         also=also,
         opened_by=tuple(_demand(root, _longest(way, dict(chains).get(root, ()))) for root, way in opening.ways.items()),
         hint=_hint(restricted, package, arcs),
@@ -305,75 +306,21 @@ def _code(universe: Universe, roots: Sequence[Root], arcs: Sequence[tuple[Root, 
     return "core-conflict" if kinds & {"core", "core-extra"} else "conflict"
 
 
-def unusable_code(universe: Universe, arc: Arc) -> str:
-    """Return why no release satisfies a demand by itself; empty if one does."""
-    if arc.name == INVALID:
-        return "no-matching-version"
-    if arc.name in universe.core_names:
-        return _core_fault(universe, arc).code
-    package = universe.package(arc.name)
-    if not package.page.versions:
-        return "not-found-on-index"
-    if not arc.mask:
-        return "no-matching-version"
-    if arc.mask & (package.free | (package.conditional if arc.exact else 0)):
-        return ""
-    codes = {code for position in bits(arc.mask) if (code := fate_code(universe, arc.name, position))}
-    # what a consent could change comes first, the newest possible cause last
-    order = ("prerelease-only", "quarantined", "build-needs-consent", "yanked-only", "python-version", "no-wheel")
-    return next(code for code in order if code in codes)
-
-
-def _core_fault(universe: Universe, arc: Arc) -> CoreFault:
-    """Return why the core does not satisfy a demand that a distribution makes on it: only such demands are arcs."""
-    asked = parse_requirement(arc.text, Origin(Owner("distribution", "")))
-    fault = core_fault(universe.constraints.core, asked.name, asked.specifier, asked.extras)
-    return fault or CoreFault(code="core-version", asked="", message="")
-
-
-def fate_code(universe: Universe, name: str, position: int) -> str:
-    """Return why one version may not be chosen freely; empty if it may."""
-    package = universe.package(name)
-    exclusion = package.page.excluded.get(position)
-    if exclusion is not None and exclusion.code != "yanked-only":
-        return exclusion.code
-    if package.quarantined >> position & 1:
-        return "quarantined"
-    if exclusion is not None:
-        return "yanked-only"
-    return "prerelease-only" if package.conditional >> position & 1 else ""
-
-
-_ALONE = {
-    "not-found-on-index": "no index has a package `{package}`",
-    "no-matching-version": "no release of `{package}` satisfies `{demand}`",
-    "prerelease-only": "only pre-releases of `{package}` satisfy `{demand}`",
-    "yanked-only": "only yanked releases of `{package}` satisfy `{demand}`",
-    "quarantined": "every release of `{package}` that satisfies `{demand}` is newer than `pm.exclude_newer` allows",
-    "no-wheel": "no release of `{package}` that satisfies `{demand}` has a wheel for this target",
-    "python-version": "every release of `{package}` that satisfies `{demand}` requires another Python",
-    "build-needs-consent": "only source distributions satisfy `{demand}`, and building one runs its code",
-    "core-version": "this core does not satisfy `{demand}`",
-    "core-extra": "this core does not satisfy `{demand}`",
-    "unknown-extra": "this core does not satisfy `{demand}`",
-}
-
-
 def _message(
     universe: Universe, code: str, *, package: str, roots: Sequence[Root], arcs: Sequence[tuple[Root, Arc]]
 ) -> str:
     if package == INVALID:
         first = roots[0].text
         return f"every release that satisfies `{first}` has unreadable metadata: {arcs[0][1].text}"
-    if code in _ALONE:
+    if code in ALONE:
         arc = next(arc for _, arc in arcs if unusable_code(universe, arc) == code)
-        said = _ALONE[code].format(package=package, demand=arc.text)
-        return f"{said}: {_core_fault(universe, arc).message}" if package in universe.core_names else said
-    owners = _listed(sorted({_owner(root) for root in roots}))
+        said = ALONE[code].format(package=package, demand=arc.text)
+        return f"{said}: {core_fault_of(universe, arc).message}" if package in universe.core_names else said
+    owners = _listed(sorted({owner_of(root) for root in roots}))
     if len(roots) == 1:
         first = roots[0].text
         return f"no version of `{package}` satisfies everything that `{first}` of {owners} requires"
-    if len({_owner(root) for root in roots}) == 1:
+    if len({owner_of(root) for root in roots}) == 1:
         return f"no version of `{package}` satisfies all requirements of {owners} together"
     return f"no version of `{package}` satisfies {owners} together"
 
@@ -382,47 +329,51 @@ def _hint(universe: Universe, package: str, arcs: Sequence[tuple[Root, Arc]]) ->
     """Return what else may have been meant, where a distribution asks for an extra that the core does not have."""
     if package not in universe.core_names:
         return ""
-    return next((hint for _, arc in arcs if (hint := _core_fault(universe, arc).hint)), "")
-
-
-def _owner(root: Root) -> str:
-    owner = root.requirement.origin.owner
-    return {"core": "the core", "core-extra": f"the core's extra `{owner.name}`"}.get(owner.kind, f"`{owner.name}`")
+    return next((hint for _, arc in arcs if (hint := core_fault_of(universe, arc).hint)), "")
 
 
 def _listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _available(universe: Universe, package: str, arcs: Sequence[tuple[Root, Arc]]) -> tuple[Available, ...]:
+def _available(
+    universe: Universe, package: str, arcs: Sequence[tuple[Root, Arc]], roots: Sequence[Root]
+) -> tuple[Available, ...]:
     """Return the versions that exist, newest first, in runs with the same fate."""
     if package == INVALID or package in universe.core_names:
         return ()
     known = universe.package(package)
-    runs: list[tuple[list[str], str]] = []
-    for position in bits(known.sets.every):
-        reason = _fate(universe, package, position, arcs)
-        if runs and runs[-1][1] == reason:
-            runs[-1][0].append(known.page.versions[position])
-        else:
-            runs.append(([known.page.versions[position]], reason))
-    return tuple(Available(_run(versions), reason) for versions, reason in runs[:_MOST_RUNS])
+    search = ObstacleSearch(universe, holders_of(universe, roots))
+    fates = ((known.page.versions[i], _fate(search, package, i, arcs)) for i in bits(known.sets.every))
+    return tuple(_run(list(run)) for _, run in islice(groupby(fates, lambda fate: fate[1].series), _MOST_RUNS))
 
 
 _MOST_RUNS = 40
 
 
-def _run(versions: Sequence[str]) -> str:
+def _run(run: Sequence[tuple[str, Obstacle]]) -> Available:
+    versions = [version for version, _ in run]
+    fate = run[0][1]
+    reason = fate.text if len({other.text for _, other in run}) == 1 else fate.series
     if len(versions) <= 2:  # noqa: PLR2004 - two versions are listed, three are a run
-        return ", ".join(versions)
-    return f"{versions[0]} … {versions[-1]} ({len(versions)} versions)"
+        return Available(", ".join(versions), reason)
+    return Available(f"{versions[0]} … {versions[-1]} ({len(versions)} versions)", reason)
 
 
-def _fate(universe: Universe, package: str, position: int, arcs: Iterable[tuple[Root, Arc]]) -> str:
-    excluding = sorted({f"`{arc.text}`" for _, arc in arcs if not arc.mask >> position & 1})
-    if excluding:
-        return f"excluded by {_listed(excluding)}"
-    code = fate_code(universe, package, position)
+def _fate(search: ObstacleSearch, package: str, position: int, arcs: Iterable[tuple[Root, Arc]]) -> Obstacle:
+    """Return why a version is out, and what all of a run have in common."""
+    if excluding := sorted({f"`{arc.text}`" for _, arc in arcs if not arc.mask >> position & 1}):
+        text = f"excluded by {_listed(excluding)}"
+    elif code := fate_code(search.universe, package, position):
+        text = _closed(search.universe, package, position, code)
+    elif (found := search.obstacle(package, position)) is not None:
+        return Obstacle(f"matches, but {found.text}", f"matches, but {found.series}")
+    else:
+        text = "matches, but its own requirements cannot be met"
+    return Obstacle(text, text)
+
+
+def _closed(universe: Universe, package: str, position: int, code: str) -> str:
     exclusion = universe.package(package).page.excluded.get(position)
     detail = f": {exclusion.detail}" if exclusion is not None and exclusion.detail else ""
     if code == "no-wheel" and universe.package(package).page.buildable >> position & 1:
@@ -435,4 +386,4 @@ def _fate(universe: Universe, package: str, position: int, arcs: Iterable[tuple[
         "python-version": "requires another Python",
         "build-needs-consent": "source distribution only",
     }
-    return f"{meaning[code]}{detail}" if code else "matches, but its own requirements cannot be met"
+    return f"{meaning[code]}{detail}"

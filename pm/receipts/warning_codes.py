@@ -47,8 +47,8 @@ _WARNINGS = (
     ),
     WarningCode(
         "older-for-dependency",
-        "a newer version exists, and its own requirements cannot be met here",
-        "nothing; it is chosen once they can be met",
+        "a newer version exists, and what is named stands in its way",
+        "nothing, unless the newer one matters: then change what is named",
     ),
     WarningCode(
         "prerelease-chosen",

@@ -1,0 +1,101 @@
+"""What is in the way of one version that a demand accepts: which of its own requirements, and what that meets.
+
+An explanation and no proof: it looks at the requirements of the version, and where a package is new at those of its
+newest release. What it says is true of them; other versions might do.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from admission.assignment import Assignment
+from admission.fates import ALONE, core_fault_of, owner_of, unusable_code
+from admission.universe import INVALID, Arc, Root, Universe, Unknown
+from admission.versions import newest
+
+__all__ = ["Holder", "Obstacle", "ObstacleSearch", "holders_of"]
+
+_DEEPEST = 4
+
+
+class Holder(NamedTuple):
+    """What holds a package at some of its versions."""
+
+    said: str
+    """*the core requires `numpy<2`*, *`numpy` 1.26 is chosen*."""
+    mask: int
+
+
+class Obstacle(NamedTuple):
+    """What is in the way of a version."""
+
+    text: str
+    """What a person reads after the version: *requires `numpy>=2`, and the core requires `numpy<2`*."""
+    series: str
+    """The same without the version's own bound, which may be another one in each release."""
+
+
+Holders = Mapping[str, Sequence[Holder]]
+
+
+def holders_of(universe: Universe, roots: Iterable[Root], chosen: Assignment | None = None) -> Holders:
+    """Return what holds each package: the roots, and in an assignment what is chosen and what that requires."""
+    held: dict[str, list[Holder]] = {}
+    for root in roots:
+        arc = universe.root_arc(root)
+        held.setdefault(arc.name, []).append(Holder(f"{owner_of(root)} requires `{root.text}`", arc.mask))
+    settled = {name: (universe.package(name).page.versions[i], i) for name, i in (chosen or {}).items()}
+    for name, (version, position) in settled.items():
+        for arc in universe.arcs(name, position):
+            held.setdefault(arc.name, []).append(Holder(f"`{name}` {version} requires `{arc.text}`", arc.mask))
+    for name, (version, position) in settled.items():
+        held.setdefault(name, []).append(Holder(f"`{name}` {version} is chosen", 1 << position))
+    return held
+
+
+class ObstacleSearch(NamedTuple):
+    """Looks for obstacles among what is held."""
+
+    universe: Universe
+    held: Holders
+
+    def obstacle(
+        self, name: str, position: int, extras: Iterable[str] = ("",), depth: int = _DEEPEST
+    ) -> Obstacle | None:
+        """Return what is in the way of a version; `None` where that is not found."""
+        try:
+            arcs = [arc for extra in extras for arc in self.universe.arcs(name, position, extra)]
+        except Unknown:
+            return None
+        found = next(filter(None, map(self._direct, arcs)), None)
+        if found is None and depth:
+            found = next(filter(None, (self._behind(arc, depth - 1) for arc in arcs)), None)
+        return found
+
+    def _direct(self, arc: Arc) -> Obstacle | None:
+        """Return what is in the way of one requirement by itself, or together with what holds its package."""
+        if arc.name == INVALID:
+            return Obstacle(f"has metadata that cannot be read: {arc.text}", "has metadata that cannot be read")
+        if code := unusable_code(self.universe, arc):
+            return _met(arc, self._alone(arc, code), "none of these can be had")
+        holders = self.held.get(arc.name, ())
+        return next((_met(arc, holder.said, holder.said) for holder in holders if not holder.mask & arc.mask), None)
+
+    def _behind(self, arc: Arc, depth: int) -> Obstacle | None:
+        """Return what is in the way of the newest release that a requirement accepts, of a package that is new."""
+        free = 0 if arc.name in self.held else arc.mask & self.universe.package(arc.name).free
+        if not free:
+            return None
+        best = newest(free)
+        found = self.obstacle(arc.name, best, ("", *arc.extras), depth)
+        version = self.universe.package(arc.name).page.versions[best]
+        return _met(arc, f"`{arc.name}` {version} {found.text}", f"its newest {found.series}") if found else None
+
+    def _alone(self, arc: Arc, code: str) -> str:
+        if arc.name in self.universe.core_names:
+            return core_fault_of(self.universe, arc).message or "this core does not satisfy that"
+        said = ALONE[code].format(package=arc.name, demand=arc.text)
+        return f"{said}; `--allow-prerelease {arc.name}` lets them in" if code == "prerelease-only" else said
+
+
+def _met(arc: Arc, why: str, series: str) -> Obstacle:
+    return Obstacle(f"requires `{arc.text}`, and {why}", f"requires other versions of `{arc.name}`, and {series}")
