@@ -42,6 +42,13 @@ SHOWN_LINES = Limit(
     reason="an error stands at the end, in fewer lines",
     unusable="what was said before",
 )
+SERVICE_UNIT_BYTES = Limit(
+    value=256 * 1024,
+    unit="bytes",
+    of="a service unit or a drop-in that may name an environment",
+    reason="real ones have some hundred bytes",
+    unusable="the rest: an environment that is named there only counts as not named",
+)
 DOCUMENT_DEPTH = Limit(
     value=64,
     unit="levels",

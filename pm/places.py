@@ -63,6 +63,10 @@ class Places(NamedTuple):
     def cache(self) -> Path:
         return self.state / "cache"
 
+    def tree(self, digest: str) -> Path:
+        """Return where the tree of a digest is kept: the files of a plugin."""
+        return self.trees / digest.removeprefix("sha256:")
+
     @property
     def bytecodes(self) -> Path:
         """Where processes of all generations keep their bytecode."""

@@ -83,7 +83,8 @@ def delete_generations(arguments: Namespace, words: Sequence[str]) -> int:
     """Delete what is not needed any more."""
     from pm.operations.gc import collect
 
-    return Call(arguments, words).change("gc", "", collect)
+    cache = arguments.cache
+    return Call(arguments, words).change("gc", "", lambda run: collect(run, cache=cache))
 
 
 def show_status(arguments: Namespace, words: Sequence[str]) -> int:

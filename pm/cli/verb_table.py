@@ -346,6 +346,11 @@ _PM = (
         "gc",
         "delete the generations that are no longer needed",
         "pm.cli.pm_verbs:delete_generations",
+        own=(
+            Argument(
+                ("--cache",), "delete what the cache holds for none of the others as well", "switch", default=False
+            ),
+        ),
         changes=True,
     ),
     Verb("pm", "status", "show the selected generation, and everything that is enabled", "pm.cli.pm_verbs:show_status"),

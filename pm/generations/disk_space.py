@@ -85,6 +85,12 @@ def forget_unpacked(places: Places, names: Iterable[str]) -> None:
     _write_unpacked(places, {digest: one for digest, one in _unpacked(places).items() if one.name not in gone})
 
 
+def note_only(places: Places, locks: Iterable[Lock]) -> None:
+    """Take note that uv's cache holds no other wheels than those of locks."""
+    digests = {pin.artifact.sha256 for lock in locks for pin in lock.pins}
+    _write_unpacked(places, {digest: one for digest, one in _unpacked(places).items() if digest in digests})
+
+
 # -- before
 
 

@@ -33,6 +33,32 @@ def damaged_in_cache(places: Places, lock: Lock) -> tuple[str, ...]:
     return tuple(sorted(name for name in entries if (name, versions[name]) not in whole))
 
 
+def unneeded_in_cache(places: Places, locks: Iterable[Lock]) -> Iterator[Path]:
+    """Yield what uv's cache holds of distributions that no lock names, and what it keeps of pages and builds.
+
+    Files of an environment stay when their other name in the cache goes.
+    """
+    cache = places.cache / "uv"
+    needed = {(pin.name, pin.version) for lock in locks for pin in lock.pins}
+    names = {name for name, _ in needed}
+    for folder in sorted(cache.glob(f"{_ARCHIVES}/*")):
+        held = {(one.name, one.version) for one in installed(folder)}
+        if not held & needed:
+            yield folder
+    for pattern in _ENTRIES:
+        yield from (path for path in sorted(cache.glob(pattern)) if _is_entry(path) and path.name not in names)
+    for pattern in _OF_NO_LOCK:
+        yield from sorted(cache.glob(pattern))
+
+
+_OF_NO_LOCK = ("simple-v*", "flat-index-v*", "builds-v*", "git-v*", "environments-v*", "sdists-v*/[a-z]*")
+
+
+def _is_entry(path: Path) -> bool:
+    """Say whether a folder is that of a distribution: it holds files, and that of an index holds folders."""
+    return path.is_dir() and any(one.is_file() for one in path.iterdir())
+
+
 def _whole(cache: Path, names: Iterable[str]) -> Iterator[InstalledDistribution]:
     """Yield the distributions of these names whose unpacked files all are what their RECORD says."""
     wanted = set(names)

@@ -63,7 +63,7 @@ def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:
     The kept copies are taken for whole: `damaged_copies` says which are not.
     """
     for member in members:
-        kept = kept_tree(places, member.tree_digest)
+        kept = places.tree(member.tree_digest)
         if not member.tree_digest or not kept.is_dir():
             continue
         for entry in tree_entries(kept):
@@ -91,23 +91,18 @@ def damaged_copies(places: Places, members: Iterable[Member]) -> Iterator[Damage
 def is_kept(places: Places, digest: str) -> bool:
     """Say whether the tree of a digest is kept, and whole."""
     try:
-        return tree_digest(kept_tree(places, digest)) == digest
+        return tree_digest(places.tree(digest)) == digest
     except (PmError, OSError):
         return False
 
 
 def _files_in_place(places: Places, member: Member) -> frozenset[str] | None:
-    kept = kept_tree(places, member.tree_digest)
+    kept = places.tree(member.tree_digest)
     try:
         named = [entry.path for entry in tree_entries(kept)] if kept.is_dir() else []
         return files_of_digest(Path(member.root), member.tree_digest, named)
     except (PmError, OSError):
         return None
-
-
-def kept_tree(places: Places, digest: str) -> Path:
-    """Return where the tree of a digest is kept."""
-    return places.trees / digest.removeprefix("sha256:")
 
 
 def changed_files(site: Path, hashes: Hashes) -> Iterator[Fault]:

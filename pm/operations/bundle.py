@@ -16,7 +16,6 @@ from pm.errors import PmError
 from pm.generations.bundle import README, WHEELS, is_bundle, write_lists
 from pm.generations.bundle_readme import Carried, Summary, counted, readme
 from pm.generations.records import Member, Record
-from pm.generations.verification import kept_tree
 from pm.host.embedded import embedded_core_wheel
 from pm.index import IndexOptions
 from pm.index.folders import DIGEST_PART
@@ -194,7 +193,7 @@ def _carried(run: OperationRun, record: Record, stage: Path) -> Iterator[Carried
 
 def _copied(run: OperationRun, member: Member, profile: str, stage: Path) -> str:
     """Copy a plugin's files as they were admitted, and say where to; empty if they are not kept as they were."""
-    tree = kept_tree(run.places, member.tree_digest)
+    tree = run.places.tree(member.tree_digest)
     if member.source != "user" or not member.tree_digest or not tree.is_dir():
         return ""
     # the digest of what is kept and not of the copy: on a stick every file may be a program, or none

@@ -8,7 +8,6 @@ from pm.generations.drift import Drift, drift_of
 from pm.generations.pointer import read_pointer
 from pm.generations.records import Record, read_record
 from pm.generations.transaction import interrupted
-from pm.generations.verification import kept_tree
 from pm.names import same_key
 from pm.places import Places
 from pm.receipts.receipt import Done
@@ -112,7 +111,7 @@ def restored_by(places: Places, record: Record | None, written: str) -> Damage |
     """Return that a plugin is gone which the config enables, and whose files are kept; `None` for any other one."""
     members = record.members if record is not None else ()
     for member in members:
-        if same_key(member.key, written) and member.tree_digest and kept_tree(places, member.tree_digest).is_dir():
+        if same_key(member.key, written) and member.tree_digest and places.tree(member.tree_digest).is_dir():
             message = f"the folder of `{member.key}` is gone, and a copy of its files is kept"
             number = str(record.generation) if record is not None else ""
             return Damage(Reason("drift", message, file=member.root), Step("roll-back", "", value=number))

@@ -13,7 +13,8 @@ from pathlib import Path
 from admission import Problem
 from pm.errors import PmError
 from pm.generations.transaction import Replacement
-from pm.generations.verification import is_kept, kept_tree
+from pm.generations.verification import is_kept
+from pm.operations.installed_trees import INSTALLED, installed_trees, spelled
 from pm.operations.run import OperationRun
 from pm.places import Places
 from pm.plugins.tree import (
@@ -25,9 +26,8 @@ from pm.plugins.tree import (
     tree_digest,
     tree_entries,
 )
-from pm.system.files import read_stored, unfinished
+from pm.system.files import unfinished
 
-_INSTALLED = "installed.json"
 # no part of a plugin's tree, and still made there on purpose: an environment of the plugin's own
 _NOBODYS = LEFT_OUT_FOLDERS - {".venv"}
 
@@ -49,7 +49,7 @@ def keep_again(places: Places, digest: str, folder: Path, only: Collection[str] 
 
     `only` are its files, where a plugin has written others beside them. Raise `PmError` as `keep_tree` does.
     """
-    kept = kept_tree(places, digest)
+    kept = places.tree(digest)
     if kept.exists():
         damaged = unfinished(kept)  # which the next operation deletes, if this one does not come so far
         kept.rename(damaged)
@@ -64,8 +64,10 @@ def forget_tree(places: Places, digest: str) -> None:
     """Remove a kept tree if neither a plugin's folder nor a generation's record names it, as far as can be told."""
     records = places.generations.glob("*.json")
     with suppress(OSError):  # what was done is done, and `gc` takes what is not needed
-        if digest not in _installed(places).values() and not any(digest in record.read_text() for record in records):
-            shutil.rmtree(kept_tree(places, digest))
+        if digest not in installed_trees(places).values() and not any(
+            digest in record.read_text() for record in records
+        ):
+            shutil.rmtree(places.tree(digest))
 
 
 def placed(places: Places, digest: str, folder: Path, *, recorded: str | None) -> tuple[Replacement, ...]:
@@ -75,7 +77,7 @@ def placed(places: Places, digest: str, folder: Path, *, recorded: str | None) -
     `None` if no plugin lies there: then what lies there is the operator's data, and comes along.
     """
     stage = _beside(folder)
-    copy_plugin(kept_tree(places, digest), stage)
+    copy_plugin(places.tree(digest), stage)
     _carry(own_files(places, folder, recorded), folder, stage)
     return (Replacement(folder, tree=stage), noted(places, {folder: digest}))
 
@@ -111,30 +113,14 @@ def _forget_bytecode(places: Places, folder: Path) -> None:
 
 def recorded_tree(places: Places, folder: Path, known: str = "") -> str:
     """Return the digest of the tree that the manager put into a folder, else the one that is known otherwise."""
-    return _installed(places).get(_spelled(folder), known)
-
-
-def kept_digests(places: Places) -> frozenset[str]:
-    """Return the digests of the trees that the manager put into folders: an installed plugin needs its own."""
-    return frozenset(_installed(places).values())
-
-
-def _installed(places: Places) -> dict[str, str]:
-    value = read_stored(places.trees / _INSTALLED)
-    rows = value.items() if isinstance(value, dict) else ()
-    return {_spelled(Path(folder)): str(digest) for folder, digest in rows}
-
-
-def _spelled(folder: Path) -> str:
-    """Return the one spelling of a plugin's folder: the way to it may lead over links, and it may be one itself."""
-    return os.path.join(os.path.realpath(folder.parent), folder.name)  # noqa: PTH118 - `realpath` gives a text
+    return installed_trees(places).get(spelled(folder), known)
 
 
 def noted(places: Places, digests: Mapping[Path, str]) -> Replacement:
     """Return the replacement of the file that says which tree lies where: it changes together with the folders."""
-    trees = {**_installed(places), **{_spelled(folder): digest for folder, digest in digests.items()}}
+    trees = {**installed_trees(places), **{spelled(folder): digest for folder, digest in digests.items()}}
     content = json.dumps({path: tree for path, tree in trees.items() if tree}, indent=2, sort_keys=True)
-    return Replacement(places.trees / _INSTALLED, content=content.encode() + b"\n")
+    return Replacement(places.trees / INSTALLED, content=content.encode() + b"\n")
 
 
 def _carry(paths: Iterable[str], folder: Path, stage: Path) -> None:
@@ -147,7 +133,7 @@ def _carry(paths: Iterable[str], folder: Path, stage: Path) -> None:
 
 def replaced_files(places: Places, digest: str, folder: Path, recorded: str | None) -> list[str]:
     """Return what comes along no further, because the kept tree that is to be placed has a file of that name."""
-    theirs = {entry.path for entry in tree_entries(kept_tree(places, digest))}
+    theirs = {entry.path for entry in tree_entries(places.tree(digest))}
     return [path for path in own_files(places, folder, recorded) if path in theirs]
 
 
@@ -163,14 +149,14 @@ def keep_what_is_lost(run: OperationRun, folder: Path, recorded: str, digest: st
         why = "were changed since"
     else:
         return
-    backup = kept_tree(places, keep_tree(places, folder))
+    backup = places.tree(keep_tree(places, folder))
     message = f"the files in `{folder}` {why}; a copy is kept"
     run.note(Problem("tree-kept", message, hint=f"it is in `{backup}`"))
 
 
 def _changed_files(places: Places, folder: Path, recorded: str) -> list[str]:
     """Return the files of the recorded tree that have another content now."""
-    kept = kept_tree(places, recorded)
+    kept = places.tree(recorded)
     entries = tree_entries(kept) if kept.is_dir() else ()
     files = (entry.path for entry in entries if entry.kind in ("file", "program"))
     return [path for path in files if (folder / path).is_file() and not cmp(kept / path, folder / path, shallow=False)]
@@ -183,7 +169,7 @@ def own_files(places: Places, folder: Path, recorded: str | None) -> list[str]:
     """
     if recorded is None:
         return sorted(_paths(folder))
-    kept = kept_tree(places, recorded) if recorded else None
+    kept = places.tree(recorded) if recorded else None
     if kept is None or not kept.is_dir() or not folder.is_dir():
         return []
     theirs = {entry.path for entry in tree_entries(kept)}

@@ -183,6 +183,7 @@ def changing(run: OperationRun, work: Callable[[], Result]) -> Receipt:
     from pm.generations.install_lock import install_lock
     from pm.generations.transaction import recover
     from pm.operations.leftovers import sweep
+    from pm.operations.surplus import collect_surplus
 
     def locked() -> Result:
         _refuse_managed(run)
@@ -192,7 +193,12 @@ def changing(run: OperationRun, work: Callable[[], Result]) -> Receipt:
                 run.has_recovered = recovered.outcome in ("finished", "undone")
                 run.note(_recovered(recovered.outcome, recovered.operation, recovered.details))
             sweep(run.places)
-            return _numbered(run, work)
+            result = _numbered(run, work)
+            if run.operation.generation.before != run.operation.generation.after:
+                said = collect_surplus(run.places, run.context.environ)
+                if said is not None:
+                    run.note(said)
+            return result
 
     result = _ended(run, locked)
     # it had its number, so it had the lock: the journal is its own

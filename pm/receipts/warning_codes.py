@@ -316,6 +316,11 @@ _WARNINGS = (
         "nothing",
     ),
     WarningCode(
+        "not-collected",
+        "the change is made, and what is no longer needed could not all be deleted",
+        "nothing; the next change deletes it, and so does `hermes pm gc`",
+    ),
+    WarningCode(
         "bundled",
         "how many wheels a bundle holds, or would, and how many bytes they are",
         "take the folder to the other machine",

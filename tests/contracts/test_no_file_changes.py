@@ -35,7 +35,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Iterator[H
 def furnished(path: Path, wheels: Path) -> Iterator[Home]:
     """Give a home with two profiles and plugins of all kinds, in whose first generation something runs."""
     home = new_home(path, wheels=wheels)
-    home.configure("  keep_generations: 1\n")
+    home.configure("  keep_generations: 2\n")
     home.install(home.plugin("ash", "demo-colors"))
     with home.start("run", "--", "python", "-c", WAITS, stdin=subprocess.PIPE) as host:
         assert host.stdout is not None
@@ -201,7 +201,7 @@ def test_what_a_plugin_made_for_itself_outlives_its_replacement_and_its_removal(
 
 def test_an_environment_outlives_the_record_of_its_own_number(tmp_path: Path, wheels: Path) -> None:
     home = new_home(tmp_path / "home", wheels=wheels)
-    home.configure("  keep_generations: 1\n")
+    home.configure("  keep_generations: 2\n")
     home.install(home.plugin("ash", "demo-colors"))
     home.install(home.plugin("birch", "demo-transport"))
     home.ask("plugins", "disable", "birch")

@@ -158,6 +158,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     folder = tmp_path_factory.mktemp("reference")
     build_recipe(folder / "wheels", read_recipe(DEFAULT_RECIPE))
     home = new_home(folder / "home", wheels=folder / "wheels")
+    home.configure("  keep_generations: 9\n")
     home.ask("pm", "init")
     home.install(PLUGINS / "admitted-simple")
     home.install(PLUGINS / "memory-provider")
