@@ -8,26 +8,31 @@ from __future__ import annotations
 import http.client
 import io
 import math
+import os
 import queue
 import socket
 import ssl
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import urlsplit
 
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
+from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError, SystemTimeWarning
 from urllib3.util import make_headers
 
 from pm.errors import PmError
 from pm.index.package_sources import Sources
-from pm.redaction import without_credentials
+from pm.index.proxies import Proxy, proxy_for
+
+# a clock that is wrong is told with what fails because of it, not as a warning of a library
+warnings.simplefilter("ignore", SystemTimeWarning)
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -41,18 +46,21 @@ class Connections:
     def __init__(self, sources: Sources, most: int) -> None:
         self._sources = sources
         self._most = most
-        self._managers: dict[tuple[str, str], urllib3.PoolManager] = {}
+        self._managers: dict[tuple[str, Proxy | None], urllib3.PoolManager] = {}
         self._lock = threading.Lock()
 
     def to(self, url: str) -> urllib3.PoolManager:
         """Return the connections for an address; one set for each scheme and proxy."""
-        parts = urlsplit(url)
-        proxy = self._proxy(parts.scheme, parts.netloc.rpartition("@")[2])
+        scheme, proxy = urlsplit(url).scheme, self.proxy(url)
         with self._lock:
-            manager = self._managers.get((parts.scheme, proxy))
+            manager = self._managers.get((scheme, proxy))
             if manager is None:
-                manager = self._managers[parts.scheme, proxy] = self._new_manager(parts.scheme, proxy)
+                manager = self._managers[scheme, proxy] = self._new_manager(scheme, proxy)
         return manager
+
+    def proxy(self, url: str) -> Proxy | None:
+        """Return the proxy that leads to an address, if one does. Raise `PmError` for one that cannot be used."""
+        return proxy_for(url, self._sources, os.environ)
 
     def close(self) -> None:
         """Close what is not in use."""
@@ -60,21 +68,13 @@ class Connections:
             for manager in self._managers.values():
                 manager.clear()
 
-    def _proxy(self, scheme: str, host: str) -> str:
-        if self._sources.proxy:
-            proxy = self._sources.proxy.reveal()
-        else:
-            proxies = getproxies()
-            proxy = "" if proxy_bypass(host) else proxies.get(scheme) or proxies.get("all", "")
-        return proxy if "://" in proxy or not proxy else f"http://{proxy}"
-
-    def _new_manager(self, scheme: str, proxy: str) -> urllib3.PoolManager:
-        context = _certificates(self._sources.certificates) if "https" in {scheme, urlsplit(proxy).scheme} else None
+    def _new_manager(self, scheme: str, proxy: Proxy | None) -> urllib3.PoolManager:
+        schemes = {scheme, urlsplit(proxy.url).scheme if proxy else ""}
+        context = _certificates(self._sources.certificates) if "https" in schemes else None
         if proxy:
-            userinfo = unquote(urlsplit(proxy).netloc.rpartition("@")[0])
             manager: urllib3.PoolManager = urllib3.ProxyManager(
-                without_credentials(proxy),
-                proxy_headers=make_headers(proxy_basic_auth=userinfo) if userinfo else None,
+                proxy.url,
+                proxy_headers=make_headers(proxy_basic_auth=proxy.login) if proxy.login else None,
                 maxsize=self._most,
                 ssl_context=context,
                 proxy_ssl_context=context,
@@ -87,9 +87,27 @@ class Connections:
 
 def _certificates(file: str) -> ssl.SSLContext:
     try:
-        return ssl.create_default_context(cafile=file or None)
+        return ssl.create_default_context(cafile=file or _of_the_system())
     except (OSError, ssl.SSLError) as error:
         raise PmError("tls", f"the certificates in `{file}` cannot be read", file=file) from error
+
+
+def _of_the_system() -> str | None:
+    """Return the system's file of certificates for a Python that was built to look for it elsewhere."""
+    places = ssl.get_default_verify_paths()
+    if places.cafile or (places.capath and any(Path(places.capath).iterdir())):
+        return None
+    return next((place for place in _CERTIFICATES if Path(place).is_file()), None)
+
+
+_CERTIFICATES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+"""Where systems keep them; uv looks in the same places."""
 
 
 _addresses: dict[tuple[str, int], tuple[str, ...]] = {}

@@ -20,7 +20,7 @@ from pm.names import marked_lines, shown
 from pm.places import expanded, user_home
 from pm.redaction import HOW_TO_WRITE_PASSWORDS, is_readable, redact, userinfo_of, without_credentials
 
-_FORM = 1
+_FORM = 3
 _UV_VARIABLES = (
     "UV_CONFIG_FILE",
     "UV_DEFAULT_INDEX",
@@ -35,6 +35,9 @@ _PIP_VARIABLES = (
 )  # fmt: skip
 _CACHE = "UV_CACHE_DIR"
 """Never the user's: their home may be no place to write to."""
+_WAYS = ("CURL_CA_BUNDLE", "PIP_CERT", "PIP_PROXY", "REQUESTS_CA_BUNDLE")
+"""What says how an index is reached, whatever says which."""
+_LOGIN = re.compile(r"UV_INDEX_[A-Z0-9_]+_(?:USERNAME|PASSWORD)")
 _SURROUNDINGS = ("CURL_CA_BUNDLE", "HOME", "REQUESTS_CA_BUNDLE", "UV_NO_CONFIG", "XDG_CONFIG_DIRS", "XDG_CONFIG_HOME")
 _TRUE = frozenset({"1", "true", "yes", "on", "y", "t"})
 
@@ -110,10 +113,17 @@ class Sources(NamedTuple):
             "UV_INDEX": " ".join(urls[:-1]),
             "UV_FIND_LINKS": ",".join(str(folder) for folder in sources.folders),
             "SSL_CERT_FILE": sources.certificates,
-            "HTTPS_PROXY": sources.proxy.reveal() if sources.proxy else "",
-            "HTTP_PROXY": sources.proxy.reveal() if sources.proxy else "",
+            # what we trust ourselves: uv's own list does not have what an administrator has added
+            "UV_SYSTEM_CERTS": "" if sources.certificates or "UV_SYSTEM_CERTS" in os.environ else "1",
         }
-        return {name: value for name, value in values.items() if value}
+        given = {name: value for name, value in values.items() if value}
+        return given | (_proxied(sources.proxy.reveal()) if sources.proxy else {})
+
+
+def _proxied(proxy: str) -> dict[str, str]:
+    """Return the variables by which a program takes one proxy for everything, whatever others say."""
+    names = [f"{scheme}_proxy" for scheme in ("http", "https", "all")]
+    return {form: proxy for name in names for form in (name, name.upper())} | {"no_proxy": "", "NO_PROXY": ""}
 
 
 def index_address(url: str, name: str = "") -> IndexAddress:
@@ -151,7 +161,7 @@ def find_sources(
     """
     environ = {**environ, _CACHE: str(cache / "uv")}
     if indexes is not None and find_links is not None:
-        return _discovered(environ, indexes, find_links)
+        return _of_settings(environ, indexes, find_links)
     digest = _digest(environ, indexes, find_links)
 
     def discovered() -> Sources:
@@ -166,15 +176,43 @@ def find_sources(
     return sources
 
 
+def _of_settings(environ: Mapping[str, str], indexes: Sequence[IndexAddress], find_links: Sequence[str]) -> Sources:
+    """Return what the settings say; how an index is reached is read when it is asked, where something may say so."""
+    if not _may_know_ways(environ):
+        return _discovered(environ, indexes, find_links)
+    return _with_settings(Sources(), environ, indexes, find_links)._replace(
+        recover=lambda: _discovered(environ, indexes, find_links)
+    )
+
+
+def _may_know_ways(environ: Mapping[str, str]) -> bool:
+    """Say whether variables or files may name a proxy, certificates or logins for indexes."""
+    if any(environ.get(name) for name in _WAYS) or any(_LOGIN.fullmatch(name) for name in environ):
+        return True
+    return any(path.is_file() for path in _pip_files(environ))
+
+
 def _discovered(
     environ: Mapping[str, str], indexes: Sequence[IndexAddress] | None, find_links: Sequence[str] | None
 ) -> Sources:
     if indexes is not None and find_links is not None:
-        found = Sources()
+        found = _ways_of_pip(environ)
     elif _uv_is_configured(environ):
         found = _from_uv(environ)
+        if indexes is not None:
+            ways = _ways_of_pip(environ)
+            found = found._replace(certificates=ways.certificates, proxy=ways.proxy)
     else:
         found = _from_pip(environ, warns_of_indexes=indexes is None)
+    return _with_settings(found, environ, indexes, find_links)
+
+
+def _with_settings(
+    found: Sources,
+    environ: Mapping[str, str],
+    indexes: Sequence[IndexAddress] | None,
+    find_links: Sequence[str] | None,
+) -> Sources:
     if indexes is not None:
         found = found._replace(indexes=tuple(indexes))
     if find_links is not None:
@@ -182,7 +220,18 @@ def _discovered(
         found = found._replace(folders=folders, warnings=(*found.warnings, *warnings))
     if environ.get("PIP_NO_INDEX", "").lower() in _TRUE:
         found = found._replace(indexes=())
-    return found
+    return found._replace(indexes=tuple(_logged_in(index, environ) for index in found.indexes))
+
+
+def _logged_in(index: IndexAddress, environ: Mapping[str, str]) -> IndexAddress:
+    """Return an index with the login that uv's variables for its name have; what its address says counts first."""
+    if index.userinfo is not None or not index.name:
+        return index
+    name = re.sub(r"[^A-Z0-9]", "_", index.name.upper())
+    user, password = (environ.get(f"UV_INDEX_{name}_{part}", "") for part in ("USERNAME", "PASSWORD"))
+    if not user and not password:
+        return index
+    return index._replace(userinfo=Secret(f"{quote(user, safe='')}:{quote(password, safe='')}"))
 
 
 def _uv_is_configured(environ: Mapping[str, str]) -> bool:
@@ -204,8 +253,34 @@ def _from_uv(environ: Mapping[str, str]) -> Sources:
             links.append(value)
     folders, warnings = _folders(links, "uv's configuration")
     # uv asks the default index last.
-    indexes = tuple(index_address(url) for url in (*others, default) if url)
+    names = _names_for_uv(environ)
+    indexes = tuple(index_address(url, names.get(url.rstrip("/"), "")) for url in (*others, default) if url)
     return Sources(indexes=indexes, folders=folders, warnings=warnings)
+
+
+def _names_for_uv(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of uv's indexes by their addresses, where a login may be kept under a name."""
+    if not any(map(_LOGIN.fullmatch, environ)):
+        return {}
+    entries = [*environ.get("UV_INDEX", "").split(), environ.get("UV_DEFAULT_INDEX", "")]
+    written = [match.groups() for entry in entries if (match := _NAMED_INDEX.fullmatch(entry))]
+    return {url.rstrip("/"): name for name, url in (*_indexes_in_files(environ), *written)}
+
+
+_NAMED_INDEX = re.compile(r"([A-Za-z0-9._-]+)=(\S+)")
+
+
+def _indexes_in_files(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield names and addresses of the indexes in uv's files; uv itself has said what is wrong with them."""
+    import tomllib
+
+    named = environ.get("UV_CONFIG_FILE")
+    for path in [Path(named)] if named else _uv_files(environ):
+        try:
+            entries = tomllib.loads(path.read_text(encoding="utf-8")).get("index", [])
+            yield from ((entry["name"], entry["url"]) for entry in entries if "name" in entry)
+        except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            continue
 
 
 def _ask_uv(environ: Mapping[str, str], passed: Mapping[str, str]) -> str:
@@ -240,14 +315,22 @@ def _from_pip(environ: Mapping[str, str], *, warns_of_indexes: bool) -> Sources:
         indexes = (index_address(url),)
     else:
         indexes = _default_index(environ)
-    bundle = options.get("cert") or environ.get("REQUESTS_CA_BUNDLE") or environ.get("CURL_CA_BUNDLE") or ""
-    return Sources(
+    ways = _ways(options, environ)
+    return ways._replace(
         indexes=indexes,
         folders=folders,
-        certificates=bundle,
-        proxy=Secret(options["proxy"]) if options.get("proxy") else None,
         warnings=(*warnings, *(_unused_indexes(options, indexes) if warns_of_indexes else ()), *_unused(options)),
     )
+
+
+def _ways_of_pip(environ: Mapping[str, str]) -> Sources:
+    return _ways(_pip_options(environ), environ)
+
+
+def _ways(options: Mapping[str, str], environ: Mapping[str, str]) -> Sources:
+    """Return how indexes are reached: by which certificates, through which proxy."""
+    bundle = options.get("cert") or environ.get("REQUESTS_CA_BUNDLE") or environ.get("CURL_CA_BUNDLE") or ""
+    return Sources(certificates=bundle, proxy=Secret(options["proxy"]) if options.get("proxy") else None)
 
 
 def _default_index(environ: Mapping[str, str]) -> tuple[IndexAddress, ...]:
@@ -355,12 +438,13 @@ def _digest(
     variables = [
         (name, redact(environ[name])) for name in (*_UV_VARIABLES, *_PIP_VARIABLES, *_SURROUNDINGS) if name in environ
     ]
+    logins = sorted(name for name in environ if _LOGIN.fullmatch(name))
     files = [_seen(path) for path in consulted_files(environ)]
     settings = [
         None if indexes is None else [[index.name, index.url] for index in indexes],
         find_links and list(find_links),
     ]
-    text = json.dumps([_FORM, sys.prefix, variables, files, settings], ensure_ascii=True)
+    text = json.dumps([_FORM, sys.prefix, variables, logins, files, settings], ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -11,8 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import IO, NamedTuple, TypeVar
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from urllib3.exceptions import (
     ConnectTimeoutError,
@@ -27,12 +28,13 @@ from urllib3.exceptions import (
     SSLError,
 )
 from urllib3.response import BaseHTTPResponse
-from urllib3.util import Retry, Timeout, make_headers
+from urllib3.util import Retry, Timeout
 
 from pm.errors import PmError
 from pm.index.connections import Connections, time_limits
 from pm.index.foreign import TROUBLE, Unreadable, brief
 from pm.index.limits import Limits
+from pm.index.logins import Logins, origin
 from pm.index.package_sources import Sources
 from pm.redaction import redact
 
@@ -41,10 +43,12 @@ _CHUNK = 1 << 18
 _SMALL = 1 << 14
 _AGAIN = frozenset({429, 500, 502, 503, 504})
 _NO_ACCESS = frozenset({401, 403, 407})
+_PROXY_LOGIN = 407
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 6
+_OF_TIME = frozenset({9, 10})
+"""What OpenSSL says of certificates that are not valid yet, or not any more."""
 _PHRASES: dict[type[HTTPError], str] = {
-    ProxyError: "the proxy cannot be used",
     NameResolutionError: "the name service does not know it",
     NewConnectionError: "it cannot be reached",
 }
@@ -60,9 +64,13 @@ class Cancelled(Exception):
 class Again(Exception):
     """This attempt failed in a way that may pass."""
 
-    def __init__(self, what: str, *, pause: float | None = None, code: str = "index-unreachable") -> None:
+    def __init__(
+        self, what: str, *, pause: float | None = None, code: str = "index-unreachable", hint: str = ""
+    ) -> None:
         super().__init__(what)
         self.what = what
+        self.hint = hint
+        """What helps, where the server itself was not even asked."""
         self.pause = pause
         self.code = code
 
@@ -127,11 +135,7 @@ class Transport:
         self._sources = sources
         self._limits = limits
         self._connections = Connections(sources, limits.workers)
-        self._authorization = {
-            _origin(index.url): make_headers(basic_auth=unquote(index.userinfo.reveal()))
-            for index in sources.indexes
-            if index.userinfo
-        }
+        self._logins = Logins(sources.indexes)
         self.cancelled = threading.Event()
         """Set by the owner when no caller waits any more; replaced before the next questions."""
 
@@ -225,7 +229,7 @@ class Transport:
         return target
 
     def _opened(self, url: str, request: HttpRequest) -> BaseHTTPResponse:
-        own = {"User-Agent": "hermes-pm", **self._authorization.get(_origin(url), {})}
+        own = {"User-Agent": "hermes-pm", **self._logins.headers(url)}
         with time_limits(request.deadline, request.body_deadline):
             return self._connections.to(url).request(
                 "GET",
@@ -244,6 +248,10 @@ class Transport:
             return
         if answer.status in _AGAIN:
             raise Again(f"it answered {answer.status}", pause=_retry_after(answer.headers.get("Retry-After")))
+        proxy = self._connections.proxy(answer.url) if answer.status == _PROXY_LOGIN else None
+        if proxy is not None:
+            hint = f"put user and password into the address that {proxy.named_by} has: `http://USER:PASSWORD@HOST:PORT`"
+            raise PmError("unauthorized", f"{proxy} asks for a login ({answer.status})", hint=hint)
         if answer.status in _NO_ACCESS:
             hint = "put user and password into the index's address, or ask its owner for access"
             raise PmError("unauthorized", f"{server} refuses access ({answer.status})", hint=hint)
@@ -253,34 +261,47 @@ class Transport:
         cause: object = error.reason if isinstance(error, MaxRetryError) and error.reason else error
         if isinstance(cause, SSLError):
             return self._explained_tls(request.url, cause)
-        if isinstance(cause, ReadTimeoutError) and time.monotonic() >= request.deadline:
-            return Again(_TOO_LONG)
+        if isinstance(cause, ProxyError):
+            return self._explained_proxy(request.url, cause)
         if isinstance(cause, ReadTimeoutError):
-            return Again(f"it was silent for {self._limits.read:g} seconds")
+            is_late = time.monotonic() >= request.deadline
+            return Again(_TOO_LONG if is_late else f"it was silent for {self._limits.read:g} seconds")
         if isinstance(cause, ConnectTimeoutError) and not isinstance(cause, NewConnectionError):
             return Again(f"no connection within {self._limits.connect:g} seconds")
         if any(isinstance(part, IncompleteRead) for part in (cause, *error.args)):
             return Again("the transfer ended early")
         return Again(next((what for kind, what in _PHRASES.items() if isinstance(cause, kind)), "the connection broke"))
 
+    def _explained_proxy(self, url: str, error: ProxyError) -> Exception:
+        proxy = self._connections.proxy(url)
+        named = str(proxy) if proxy else "the proxy"
+        setting = proxy.named_by if proxy else "the setting of the proxy"
+        cannot = isinstance(error.original_error, NewConnectionError | ConnectTimeoutError | NameResolutionError)
+        what = "cannot be reached" if cannot else "does not let it through"
+        return Again(f"{named} {what}", hint=f"change {setting}, or exempt the host with `NO_PROXY={origin(url)[1]}`")
+
     def _explained_tls(self, url: str, error: SSLError) -> Exception:
         inner = next((part for part in error.args if isinstance(part, ssl.SSLCertVerificationError)), None)
         if inner is None:
             return Again("no encrypted connection", code="tls")
+        said = f"the certificate of {self._server(url)} is not trusted: {inner.verify_message}"
+        if inner.verify_code in _OF_TIME:
+            now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+            hint = "set the clock of this machine if it is wrong; else the certificate must be renewed"
+            return PmError("tls", f"{said}; the clock of this machine says {now}", hint=hint)
         hint = "name the file with your certificates in `SSL_CERT_FILE`, or as `cert` in pip's configuration"
-        return PmError(
-            "tls", f"the certificate of {self._server(url)} is not trusted: {inner.verify_message}", hint=hint
-        )
+        return PmError("tls", said, hint=hint)
 
     def _given_up(self, url: str, failures: list[Again], seconds: float) -> PmError:
         last = failures[-1]
         times = "once" if len(failures) == 1 else f"{len(failures)} times"
         asked = f" and asks to come back in {last.pause:g} seconds" if last.pause else ""
-        what = f"{self._server(url)} gave no usable answer: {last.what}{asked}"
+        found = "cannot be asked" if last.hint else "gave no usable answer"
+        what = f"{self._server(url)} {found}: {last.what}{asked}"
         return PmError(
             last.code,
             f"{what} (asked {times} in {seconds:.0f} seconds for `{redact(urlsplit(url).path)}`)",
-            hint="try again later, or put the wheels into a folder and name it in `pm.find_links`",
+            hint=last.hint or "try again later, or put the wheels into a folder and name it in `pm.find_links`",
         )
 
     def _server(self, url: str) -> str:
@@ -288,12 +309,7 @@ class Transport:
         for index in self._sources.indexes:
             if url.startswith(index.url.rstrip("/") + "/"):
                 return f"the index `{redact(index.url)}`"
-        return f"the file server `{'://'.join(_origin(url))}`"
-
-
-def _origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.netloc.rpartition("@")[2].lower()
+        return f"the file server `{'://'.join(origin(url))}`"
 
 
 def _joined(url: str, location: str) -> str:

@@ -340,11 +340,59 @@ def test_the_proxy_of_the_environment_is_used_unless_the_host_is_exempt(
 
 def test_a_proxy_that_is_not_there_is_named_as_the_cause(tmp_path: Path) -> None:
     failure = _failure(tmp_path, "http://index.invalid/simple", proxy=Secret("http://me:s3cret@127.0.0.1:1"))
-    assert (failure.code, "the proxy cannot be used" in failure.message, "s3cret" in failure.message) == (
-        "index-unreachable",
-        True,
-        False,
+    expected = (
+        "the index `http://index.invalid/simple` cannot be asked: the proxy `http://127.0.0.1:1`, which pip's `proxy` "
+        "names, cannot be reached (asked 3 times"
     )
+    assert (failure.code, failure.message[: len(expected)], failure.hint) == (
+        "index-unreachable",
+        expected,
+        "change pip's `proxy`, or exempt the host with `NO_PROXY=index.invalid`",
+    )
+
+
+def test_ranges_of_addresses_are_exempt_from_a_proxy(
+    tmp_path: Path, server: IndexServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Case proxy-environment-01."""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "localhost,::1,.local,10.0.0.0/8,127.0.0.0/8,fd00::/8")
+    assert _fetch(tmp_path, server.url).candidate("demo-transport", "1.3.0") is not None
+
+
+def test_a_proxy_that_asks_for_a_login_is_told_with_its_variable(
+    tmp_path: Path, server: IndexServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", server.host)
+    server.faults = [Fault("*", "status", times=-1, status=407)]
+    failure = _failure(tmp_path, "http://index.invalid/simple")
+    assert (failure.code, failure.message) == (
+        "unauthorized",
+        f"the proxy `http://{server.host}`, which `HTTP_PROXY` names, asks for a login (407)",
+    )
+
+
+@pytest.mark.parametrize("user", ["", "other:wrong@"])
+def test_a_login_of_netrc_is_sent_where_the_address_has_none(
+    tmp_path: Path, server: IndexServer, monkeypatch: pytest.MonkeyPatch, user: str
+) -> None:
+    """Row C19."""
+    (tmp_path / "netrc").write_text("machine 127.0.0.1\nlogin me\npassword s3cret\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    server.shape = Shape(userinfo="me:s3cret")
+    if user:
+        assert _failure(tmp_path, server.url.replace("http://", f"http://{user}")).code == "unauthorized"
+    else:
+        assert _fetch(tmp_path, server.url).candidate("demo-transport", "1.3.0") is not None
+
+
+@pytest.mark.parametrize("content", [b"machine", b"\xff\xfe", b"machine 127.0.0.1 login \0"])
+def test_a_netrc_that_cannot_be_read_has_no_logins(
+    tmp_path: Path, server: IndexServer, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    (tmp_path / "netrc").write_bytes(content)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    assert _fetch(tmp_path, server.url).candidate("demo-transport", "1.3.0") is not None
 
 
 def test_a_name_is_looked_up_once_however_many_connections_there_are(

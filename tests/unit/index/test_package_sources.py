@@ -43,9 +43,9 @@ def _urls(sources: Sources) -> list[str]:
     return [index.url for index in sources.indexes]
 
 
-def test_settings_need_no_configuration_at_all(cache: Path, tmp_path: Path) -> None:
+def test_settings_need_no_configuration_at_all(cache: Path, environ: dict[str, str], tmp_path: Path) -> None:
     index = index_address("https://own.invalid/simple/", "own")
-    sources = find_sources(cache, {}, indexes=[index], find_links=[str(tmp_path)])
+    sources = find_sources(cache, environ, indexes=[index], find_links=[str(tmp_path)])
     assert (sources, sources.addresses, cache.exists()) == (
         Sources(indexes=(IndexAddress("own", "https://own.invalid/simple"),), folders=(tmp_path,)),
         ("https://own.invalid/simple", str(tmp_path)),
@@ -261,6 +261,57 @@ def test_uv_is_told_the_same_places_with_the_same_credentials(tmp_path: Path) ->
         "UV_INDEX": "https://us%40r:pw@one.invalid/simple",
         "UV_FIND_LINKS": str(tmp_path),
         "SSL_CERT_FILE": "/own.pem",
-        "HTTPS_PROXY": "http://me:pw@proxy.invalid",
-        "HTTP_PROXY": "http://me:pw@proxy.invalid",
+        **dict.fromkeys(
+            ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"),
+            "http://me:pw@proxy.invalid",
+        ),
+        "NO_PROXY": "",
+        "no_proxy": "",
     }
+
+
+def test_uv_trusts_what_the_system_trusts_as_we_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row C19: a certificate that an administrator has added is in no list that uv brings."""
+    monkeypatch.delenv("UV_SYSTEM_CERTS", raising=False)
+    assert Sources().environment_for_uv()["UV_SYSTEM_CERTS"] == "1"
+    monkeypatch.setenv("UV_SYSTEM_CERTS", "0")
+    assert "UV_SYSTEM_CERTS" not in Sources().environment_for_uv()
+
+
+_LOGIN = {"UV_INDEX_MY_CORP_USERNAME": "me@corp", "UV_INDEX_MY_CORP_PASSWORD": "s3:cret/"}
+
+
+def test_a_named_index_of_the_settings_has_the_login_of_its_name(cache: Path, environ: dict[str, str]) -> None:
+    """Row G13."""
+    named, other = index_address("https://one.invalid/simple", "my-corp"), index_address("https://two.invalid/simple")
+    for find_links in (None, ["/nowhere"]):
+        sources = find_sources(cache, environ | _LOGIN, indexes=[named, other], find_links=find_links).complete()
+        assert [index.userinfo for index in sources.indexes] == [Secret("me%40corp:s3%3Acret%2F"), None]
+        assert sources.environment_for_uv()["UV_INDEX"] == "https://me%40corp:s3%3Acret%2F@one.invalid/simple"
+    without = find_sources(cache, environ, indexes=[named, other]).complete()
+    assert [index.userinfo for index in without.indexes] == [None, None]
+
+
+def test_a_named_index_of_uv_has_the_login_of_its_name(cache: Path, environ: dict[str, str], tmp_path: Path) -> None:
+    text = '[[index]]\nname = "my_corp"\nurl = "https://file.invalid/simple"\n'
+    file = _write(tmp_path / "home" / ".config" / "uv" / "uv.toml", text)
+    assert file.is_file()
+    sources = find_sources(cache, environ | _LOGIN | {"UV_INDEX": "my-corp=https://variable.invalid/simple"})
+    logins = {index.url: index.userinfo for index in sources.complete().indexes}
+    assert logins["https://variable.invalid/simple"] == Secret("me%40corp:s3%3Acret%2F")
+    assert logins["https://file.invalid/simple"] == Secret("me%40corp:s3%3Acret%2F")
+    assert "s3" not in (cache / "sources.json").read_text().replace("s3.", "")
+
+
+def test_how_indexes_of_the_settings_are_reached_is_read_from_pip(cache: Path, environ: dict[str, str]) -> None:
+    """Row G13: `PIP_PROXY` beside `pm.indexes`."""
+    index = index_address("https://one.invalid/simple")
+    ways = {"PIP_PROXY": "http://proxy.invalid:3128", "PIP_CERT": "/own.pem"}
+    for further in ({}, {"UV_INDEX_URL": "https://uv.invalid/simple"}):
+        for find_links in (None, ["/nowhere"]):
+            sources = find_sources(cache, environ | ways | further, indexes=[index], find_links=find_links).complete()
+            assert (sources.proxy, sources.certificates, sources.indexes) == (
+                Secret("http://proxy.invalid:3128"),
+                "/own.pem",
+                (index,),
+            )
