@@ -73,7 +73,9 @@ class _Failure(NamedTuple):
 def _run(places: Places, command: list[str | Path], asked: Mapping[str, str], failure: _Failure) -> None:
     environment = processes.scrubbed_environment() | dict(asked) | own_cache(places.cache)
     with held_by_programs(places) as lock:
-        done = processes.run(command, environment=environment, directory=places.state, held=[lock])
+        # uv itself gives a server up that is silent; what keeps coming may take its time
+        still = processes.Stillness()
+        done = processes.run(command, environment=environment, directory=places.state, seconds=still, held=[lock])
     if done.status == 0:
         return
     full = processes.gave_up_on_a_full_disk(done.stderr)

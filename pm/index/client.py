@@ -243,13 +243,18 @@ class IndexClient:
     ) -> Iterator[tuple[str, WheelContents]]:
         """Look at each byte of wheels that were not looked at so, one after the other, and yield what was learnt.
 
+        Of the others, which are small, only the digest is compared with that of the file that the index has now.
         Raise `PmError` (`hash-mismatch` …) as `contents` does.
         """
         from pm.index.wheel_reading import read_local
 
         for pin in pins:
             known = load_contents(self._cache, pin.artifact.sha256)
-            if (known is not None and known.proved) or not pin.artifact.is_wheel:
+            if not pin.artifact.is_wheel:
+                continue
+            if known is not None and known.proved:
+                if pin.artifact.url and not self._index_options.offline:
+                    self._ask_whole(pin)
                 continue
             contents = read_local(self._local(pin, elsewhere), pin.artifact, thorough=True)
             if contents is None and pin.artifact.url and not self._index_options.offline:

@@ -187,9 +187,13 @@ def _write(answer: HttpAnswer, target: IO[bytes], file: ListedFile) -> str:
             raise Again(f"`{file.filename}` is longer than {most:,} bytes", code="hash-mismatch")
         digest.update(chunk)
         target.write(chunk)
-    if file.sha256 and digest.hexdigest() != file.sha256:
-        raise Again(f"`{file.filename}` has another digest than the index announced", code="hash-mismatch")
+    _check_digest(digest.hexdigest(), file)
     return digest.hexdigest()
+
+
+def _check_digest(found: str, file: ListedFile) -> None:
+    if file.sha256 and found != file.sha256:
+        raise Again(f"`{file.filename}` has another digest than the index announced", code="hash-mismatch")
 
 
 def retrieve_locally(file: ListedFile, name: str) -> Retrieved:
@@ -266,6 +270,8 @@ class _RemoteFile(io.RawIOBase):
         content = answer.body(last - start + 1)
         if len(content) != last - start + 1:
             raise Again("the transfer ended early")
+        if start == 0 and len(content) == size:
+            _check_digest(hashlib.sha256(content).hexdigest(), self._file)
         return start, content
 
     def readable(self) -> bool:

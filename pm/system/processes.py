@@ -35,6 +35,12 @@ class Finished(NamedTuple):
     """Redacted."""
 
 
+class Stillness(NamedTuple):
+    """How long a program may do nothing, where it may take as long as it does something."""
+
+    seconds: float = 600.0
+
+
 def scrubbed_environment(environ: Mapping[str, str] | None = None, **extra: str) -> dict[str, str]:
     """Return the variables that a started program gets: the passed ones and `extra`."""
     source = os.environ if environ is None else environ
@@ -64,14 +70,14 @@ def run(
     environment: Mapping[str, str] | None = None,
     directory: Path | None = None,
     stdin: str | None = None,
-    seconds: float = 600.0,
+    seconds: float | Stillness = 600.0,
     held: Sequence[int] = (),
 ) -> Finished:
     """Run a program to its end and return what it said.
 
     When this process ends, however it does, the program ends too, with everything that it has started. `held` are
-    descriptors that all of them have open. Raise `PmError` (`interrupted`) after `seconds`, (`not-writable`) if it
-    cannot be started at all.
+    descriptors that all of them have open. Raise `PmError` (`interrupted`) after `seconds`, or so many in which
+    it did nothing, (`not-writable`) if it cannot be started at all.
     """
     try:
         with ExitStack() as stack:
@@ -92,15 +98,38 @@ def run(
                     pass_fds=(lifeline, *held),
                 )
                 stack.enter_context(_ended_as_a_whole(program, lifeline))
-            stdout, stderr = program.communicate(stdin, timeout=seconds)
+            stdout, stderr = _said(program, stdin, seconds)
     except subprocess.TimeoutExpired as error:
         name = Path(command[0]).name
-        raise PmError("interrupted", f"`{name}` did not end within {seconds:g} seconds and was stopped") from error
+        what = "did nothing for" if isinstance(seconds, Stillness) else "did not end within"
+        raise PmError("interrupted", f"`{name}` {what} {error.timeout:g} seconds and was stopped") from error
     except OSError as error:
         text = f"`{command[0]}` cannot be started: {error.strerror}"
         raise PmError("not-writable", text, file=str(command[0])) from error
     told = without_secrets_of(stderr, os.environ if environment is None else environment)
     return Finished(program.returncode, stdout, redact(told))
+
+
+def _said(program: subprocess.Popen[str], stdin: str | None, seconds: float | Stillness) -> tuple[str, str]:
+    """Return what a program says until it ends; raise `subprocess.TimeoutExpired` if it takes too long."""
+    done: tuple[str, ...] = ()
+    while True:
+        try:
+            return program.communicate(stdin, timeout=seconds.seconds if isinstance(seconds, Stillness) else seconds)
+        except subprocess.TimeoutExpired:
+            before, done = done, _done_so_far(program.pid)
+            if not isinstance(seconds, Stillness) or done == before:
+                raise
+            stdin = None  # it has it already
+
+
+def _done_so_far(pid: int) -> tuple[str, ...]:
+    """Return what changes while a program reads, writes or computes; nothing where the system does not tell."""
+    texts = []
+    for name in ("io", "stat"):
+        with suppress(OSError):
+            texts.append(Path(f"/proc/{pid}/{name}").read_text(encoding="utf-8", errors="replace"))
+    return tuple(texts)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from fixtures.wheels import DEFAULT_RECIPE, Distribution, read_recipe
 from pm.errors import PmError
 from pm.generations.install_lock import held_by_programs, install_lock
 from pm.places import Places
-from pm.system.processes import run
+from pm.system.processes import Stillness, run
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 WITH_UV = [
@@ -352,6 +352,21 @@ def test_a_program_is_ended_as_a_whole_when_it_takes_too_long(tmp_path: Path) ->
     os.set_blocking(reading, True)
     assert os.read(reading, 1) == b""
     os.close(reading)
+
+
+def test_a_program_that_goes_on_is_waited_for_where_only_its_stillness_is_limited() -> None:
+    """Row G4: a wheel may drip for as long as it keeps coming."""
+    said = run(["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.2; done"], seconds=Stillness(0.5))
+    assert (said.status, said.stdout.split()) == (0, list("12345678"))
+
+
+def test_a_program_that_does_nothing_is_stopped_all_the_same() -> None:
+    with pytest.raises(PmError) as caught:
+        run(["sleep", "60"], seconds=Stillness(0.2))
+    assert (caught.value.code, caught.value.message) == (
+        "interrupted",
+        "`sleep` did nothing for 0.2 seconds and was stopped",
+    )
 
 
 def test_what_a_program_leaves_running_on_purpose_stays(tmp_path: Path) -> None:

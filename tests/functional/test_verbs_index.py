@@ -91,7 +91,8 @@ def test_a_file_that_changed_since_it_was_locked_is_not_installed(served: Home, 
         server.offer(Distribution("demo-colors", "2.0", files={"demo_colors.py": "evil = True\n"}))
         shutil.rmtree(served.state / "cache" / "uv")
         answer = served.install(served.plugin("birch", "demo-speedups"))
-        assert (answer.status, answer.value["outcome"]) == (3, "failed")
+        assert answer.gist == "3 failed hash-mismatch"
+        assert "`demo_colors-2.0-py3-none-any.whl`" in answer.value["reasons"][0]["message"]
         assert served.snapshot(UNTOUCHED_BY_REFUSALS) == before
         installed = next(served.generation.glob("lib/python3.*/site-packages/demo_colors.py"))
         assert installed.read_text() == '__version__ = "2.0"\n'
@@ -122,6 +123,24 @@ def test_what_is_out_of_order_on_an_index_is_named_and_all_others_are_installed(
             refused = served.ask("plugins", "check", served.plugin("birch", f"demo-colors=={version}"))
             assert refused.gist == "1 refused no-matching-version"
             assert reason in refused.value["reasons"][0]["message"]
+
+
+def test_a_wheel_that_is_not_what_the_index_says_of_it_is_that_also_when_uv_finds_out(
+    served: Home, server: IndexServer
+) -> None:
+    """Row C14: everything that the dry run reads of it is right, and only its whole has another digest."""
+    path = next(offer.path for offer in server.offers if offer.path.name == "demo_colors-2.0-py3-none-any.whl")
+    content = path.read_bytes()
+    place = content.index(b"PK\x01\x02") - 1
+    server.shape = Shape(announces_metadata=True)
+    served_page = server.page("demo-colors", as_json=True)
+    assert served_page is not None
+    head = (("Content-Type", "application/vnd.pypi.simple.v1+json"),)
+    server.faults = [Fault("/simple/demo-colors/", "status", times=-1, status=200, headers=head, content=served_page)]
+    path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    with server:
+        answer = served.install(served.plugin("ash", "demo-colors"))
+        assert answer.gist == "3 failed hash-mismatch"
 
 
 def test_nothing_of_a_home_is_in_the_cache_of_whoever_runs_it(served: Home, server: IndexServer) -> None:
