@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -13,6 +12,7 @@ from urllib3.util import make_headers
 
 from pm.index.foreign import TROUBLE
 from pm.index.package_sources import IndexAddress
+from pm.places import user_home
 
 if TYPE_CHECKING:
     from netrc import netrc
@@ -55,11 +55,8 @@ class Logins:
 def _places() -> list[str]:
     if named := os.environ.get("NETRC"):
         return [named]
-    try:
-        home = Path.home()
-    except RuntimeError:  # no `HOME`, and a user that the system does not know
-        return []
-    return [str(home / name) for name in (".netrc", "_netrc")]
+    home = user_home(os.environ)
+    return [str(home / name) for name in (".netrc", "_netrc")] if home is not None else []
 
 
 def origin(url: str) -> tuple[str, str]:
