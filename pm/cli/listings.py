@@ -16,6 +16,7 @@ from pm.names import same_key
 from pm.operations.damage import Damage, damage_of, restored_by, unreadable
 from pm.places import Places
 from pm.plugins.discovery import Found
+from pm.plugins.tree import link_target
 from pm.system.files import read_regular
 
 
@@ -128,6 +129,7 @@ def row(view: View, found: Found) -> dict[str, object]:
         "version": found.declaration.version,
         "state": "hidden" if found.hidden_by else "enabled" if enabled else "disabled",
         "source": found.source,
+        "link": link_target(found.folder) if found.folder is not None else "",
         "ready": _readiness(view, found) if enabled else None,
         "description": found.declaration.description,
         "hidden_by": found.hidden_by,
@@ -224,6 +226,7 @@ def _missing_row(written: str) -> dict[str, object]:
         "version": "",
         "state": "missing",
         "source": "",
+        "link": "",
         "ready": "missing",
         "description": "",
         "hidden_by": "",

@@ -16,7 +16,11 @@ def plugins_text(listing: Mapping[str, Any]) -> str:
     rows = listing["plugins"]
     none = "no plugin is installed; `hermes plugins install FOLDER` installs one"
     text = table(rows, _PLUGIN) if rows else none
-    return "\n".join([*_config_problem(listing), text, *_damage_lines(listing)])
+    return "\n".join([*_config_problem(listing), text, *_links(rows), *_damage_lines(listing)])
+
+
+def _links(rows: list[dict[str, Any]]) -> Iterator[str]:
+    yield from (f"link        `{row['key']}` leads to {row['link']}" for row in rows if row.get("link"))
 
 
 def _config_problem(listing: Mapping[str, Any]) -> Iterator[str]:
@@ -87,6 +91,8 @@ def _details_lines(details: Mapping[str, Any]) -> Iterator[str]:
         yield details["description"]
     yield ""
     yield f"source           {details['source']}" + (f", {details['folder']}" if details["folder"] else "")
+    if details["link"]:
+        yield f"link to          {details['link']}"
     for name, title in (
         ("requires_python", "requires-python"),
         ("requires_hermes", "requires_hermes"),

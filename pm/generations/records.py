@@ -33,6 +33,8 @@ class Member(NamedTuple):
     tree_digest: str = ""
     """Of its files; empty for a bundled plugin."""
     enabled_since: str = ""
+    link: str = ""
+    """Where its folder leads, if that is a link: its files are the operator's, and no copy of them is kept."""
 
     @property
     def key(self) -> str:
@@ -189,7 +191,8 @@ def _record(value: object) -> Record:
 
 
 def _member(row: dict[str, Any]) -> Member:
-    fields = {name: row[name] for name in Member._fields}
+    fields = {"link": "", **row}  # older records have none
+    fields = {name: fields[name] for name in Member._fields}
     fields["declaration"] = declaration_from_json(fields["declaration"])
     fields["profiles"] = texts(fields["profiles"])
     return alike(Member(**fields), _MEMBER)

@@ -23,7 +23,7 @@ from pm.generations.records import Member, Record
 from pm.host.interpreter import Interpreter, describe_interpreter
 from pm.names import shown
 from pm.places import Places
-from pm.plugins.tree import files_of_digest, tree_digest, tree_entries
+from pm.plugins.tree import files_of_digest, link_target, tree_digest, tree_entries
 
 _OF_THE_ENVIRONMENT = frozenset({"_virtualenv.py", "_virtualenv.pth"})
 """What uv puts beside the distributions of every environment."""
@@ -64,13 +64,36 @@ def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:
     """
     for member in members:
         kept = places.tree(member.tree_digest)
-        if not member.tree_digest or not kept.is_dir():
+        if member.link or not member.tree_digest or not kept.is_dir():
             continue
         for entry in tree_entries(kept):
             place = Path(member.root) / entry.path
             if entry.kind in ("file", "program") and not _same(kept / entry.path, place):
                 message = f"{shown(str(place))} of the plugin `{member.key}` is not as it was admitted"
                 yield Fault("drift", message, member.key)
+
+
+def edited_links(members: Iterable[Member]) -> Iterator[tuple[Member, str]]:
+    """Yield the plugins whose folder was admitted as a link and is not what it was then, with what is otherwise."""
+    for member in members:
+        folder = Path(member.root)
+        if not member.link:
+            continue
+        now = link_target(folder)
+        if not now:
+            yield member, f"was a link to {shown(member.link)}, and is none any more"
+        elif now != member.link:
+            yield member, f"led to {shown(member.link)}, and leads to {shown(now)} now"
+        elif digest_in_place(folder) != member.tree_digest:
+            yield member, f"is a link to {shown(now)}, where files were edited since"
+
+
+def digest_in_place(folder: Path) -> str:
+    """Return the digest of what belongs to a plugin where it lies; empty for what cannot be looked at."""
+    try:
+        return tree_digest(folder)
+    except (PmError, OSError):
+        return ""
 
 
 class DamagedCopy(NamedTuple):
@@ -84,7 +107,8 @@ class DamagedCopy(NamedTuple):
 def damaged_copies(places: Places, members: Iterable[Member]) -> Iterator[DamagedCopy]:
     """Yield the kept copies of plugins that are damaged or gone; which side is damaged is told by the digest."""
     for member in members:
-        if member.source == "user" and member.tree_digest and not is_kept(places, member.tree_digest):
+        copied = member.source == "user" and member.tree_digest and not member.link
+        if copied and not is_kept(places, member.tree_digest):
             yield DamagedCopy(member, _files_in_place(places, member))
 
 

@@ -36,8 +36,9 @@ def note_imports(run: OperationRun, resolver: Resolver, found: Found, *, folder:
     if folder is None or found.declaration.external or not found.declaration.declared:
         return
     state = resolver.state
-    # the modules of a core that is a project's folder are whatever lies there
-    cache = run.places.cache / "imports" if state.hosted.kind != "project" else None
+    # the modules of a core that is a project's folder are whatever lies there; what is staged is never looked at again
+    again = state.hosted.kind != "project" and not folder.is_relative_to(run.places.state)
+    cache = run.places.cache / "imports" if again else None
     brought = (state.options.offline, state.hosted.setting, [pin.artifact.sha256 for pin in lock.pins])
     findings = remembered(
         cache,

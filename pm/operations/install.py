@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 from admission import Admitted, Problem, Reason, Refused
@@ -11,7 +12,7 @@ from pm.config.profiles import own_names
 from pm.generations.build import Edits, apply
 from pm.generations.transaction import Replacement
 from pm.generations.verification import changed_trees, is_kept
-from pm.names import is_key, same_key
+from pm.names import is_key, same_key, shown
 from pm.operations.candidate import CandidatePlugin, announced_source, in_place_of
 from pm.operations.import_check import note_imports
 from pm.operations.kept_trees import (
@@ -29,7 +30,7 @@ from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
 from pm.plugins.discovery import Found
 from pm.plugins.stage import remove_if_empty, staged
-from pm.plugins.tree import tree_digest
+from pm.plugins.tree import link_target, tree_digest
 from pm.receipts.receipt import Done
 from pm.verdict.resolve import Resolver, open_resolver
 from pm.verdict.state import Options, State
@@ -57,6 +58,8 @@ def install(run: OperationRun, source: str, how: InstallOptions, options: Option
         state = resolver.state
         run.reads(state)
         candidate = announced_source(run, taken, state)
+        if how.force and (target := link_target(candidate.place)):
+            _note_replaced_link(run, candidate.place, target)
         same = not how.force and _is_there_already(state, candidate)
         return (
             candidate.misplaced
@@ -70,9 +73,16 @@ def _installed_already(candidate: CandidatePlugin) -> Refused | None:
     """Refuse to replace an installed copy unasked; `None` if there is none."""
     if candidate.old is None:
         return None
-    version = candidate.old.declaration.version
-    message = f"`{candidate.old.key}`{f' {version}' if version else ''} is already installed"
+    version, target = candidate.old.declaration.version, link_target(candidate.place)
+    linked = f", as a link to {shown(target)}" if target else ""
+    message = f"`{candidate.old.key}`{f' {version}' if version else ''} is already installed{linked}"
     return Refused((Reason("name-taken", message),))
+
+
+def _note_replaced_link(run: OperationRun, place: Path, target: str) -> None:
+    message = f"{shown(str(place))} was a link to {shown(target)}, which stays as it is; a copy takes its place"
+    hint = f"`ln -sfn {target} {place}` makes it again, once the copy is away"
+    run.note(Problem("link-replaced", message, hint=hint))
 
 
 def _is_there_already(state: State, candidate: CandidatePlugin) -> bool:
@@ -185,6 +195,8 @@ class _Installation:
 
     def _place(self, digest: str) -> tuple[Replacement, ...]:
         places, place = self._run.places, self._candidate.place
+        if link_target(place):
+            return placed(places, digest, place, recorded="")
         known = next((m.tree_digest for m in self._state.recorded if m.root == str(place)), "")
         recorded = recorded_tree(places, place, known) or (None if self._candidate.old is None else "")
         if recorded is not None:

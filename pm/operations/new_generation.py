@@ -22,6 +22,7 @@ from pm.generations.build import (
     select,
 )
 from pm.generations.records import Member, Record
+from pm.generations.verification import digest_in_place
 from pm.operations.damage import environment_damage
 from pm.operations.kept_trees import keep_tree, recorded_tree
 from pm.operations.run import OperationRun
@@ -151,6 +152,9 @@ def _name_more_trees(members: Iterable[Member], before: Record | None) -> bool:
 def _completed(member: Member, run: OperationRun, trees: Mapping[str, str]) -> Member:
     """Return a member with the time since when it is enabled, and the digest of its files, which are kept by it."""
     since = member.enabled_since or time_text(datetime.now(UTC))
+    if member.link and member.root not in trees:
+        return member._replace(enabled_since=since, tree_digest=digest_in_place(Path(member.root)))
+    member = member._replace(link="")
     tree = trees.get(member.root) or recorded_tree(run.places, Path(member.root), member.tree_digest)
     if member.source == "user" and not tree and Path(member.root).is_dir():
         tree = _kept(member, run)

@@ -25,11 +25,12 @@ from pm.generations.transaction import Replacement
 from pm.host.core import core_from_json
 from pm.host.interpreter import describe_interpreter
 from pm.index.package_sources import Sources
-from pm.names import same_key
-from pm.operations.kept_trees import discard, emptied, keep_what_is_lost, recorded_tree
+from pm.names import same_key, shown
+from pm.operations.kept_trees import discard, emptied, keep_what_is_lost, noted, recorded_tree
 from pm.operations.leaver import Leaver, commit_without, disowned, edits_of, fingerprinted, leaver_of
 from pm.operations.run import OperationRun, Result
 from pm.places import Places
+from pm.plugins.tree import link_target
 from pm.receipts.receipt import Done, InvalidReceipt, Plugin
 from pm.receipts.store import list_receipts, load
 from pm.verdict.state import Options, sources_of
@@ -175,6 +176,9 @@ def _taken_away(run: OperationRun, leaver: Leaver) -> tuple[Replacement, ...]:
     if folder is None:
         return ()
     places = run.places
+    if target := link_target(folder):
+        run.note(Problem("files-kept", f"{shown(str(folder))} was a link to {shown(target)}, which stays as it is"))
+        return (Replacement(folder), noted(places, {folder: ""}))
     members = leaver.record.members if leaver.record is not None else ()
     known = next((member.tree_digest for member in members if member.root == str(folder)), "")
     recorded = recorded_tree(places, folder, known)

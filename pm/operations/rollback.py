@@ -14,9 +14,9 @@ from pm.generations.build import Edits, apply, is_whole, pointer_to
 from pm.generations.inventory import recorded_surroundings, take_inventory
 from pm.generations.records import Member, Record, read_record, recorded
 from pm.generations.transaction import Replacement
-from pm.generations.verification import changed_trees, differences, is_kept
+from pm.generations.verification import changed_trees, differences, digest_in_place, is_kept
 from pm.host.interpreter import describe_interpreter
-from pm.names import canonical_key, leaf, same_key
+from pm.names import canonical_key, leaf, same_key, shown
 from pm.operations.damage import environment_damage
 from pm.operations.kept_trees import discard, keep_what_is_lost, noted, placed, recorded_tree
 from pm.operations.receipt_rows import plugin_of
@@ -24,6 +24,7 @@ from pm.operations.run import OperationRun, Result
 from pm.operations.selected_generation import say_selected, selected_record
 from pm.places import DEFAULT_PROFILE, GenerationNumber, working_folder
 from pm.plugins.discovery import is_plugin
+from pm.plugins.tree import link_target
 from pm.receipts.receipt import Done
 
 
@@ -118,6 +119,9 @@ def _moved(run: OperationRun, record: Record, target: Record) -> Iterator[tuple[
     for member in target.members:
         if member.source != "user" or not member.tree_digest:
             continue
+        if linked := link_target(Path(member.root)) or member.link:
+            _note_link(run, member, linked)
+            continue
         there = is_plugin(Path(member.root))
         now = recorded_tree(run.places, Path(member.root), known.get(member.root, "")) if there else None
         # what no record put there may be just what it was; to go back to what is selected is to undo what was edited
@@ -125,6 +129,18 @@ def _moved(run: OperationRun, record: Record, target: Record) -> Iterator[tuple[
         is_in_doubt = now != member.tree_digest or target.generation == record.generation
         if is_other or (is_in_doubt and any(changed_trees(run.places, (member,)))):
             yield member, now
+
+
+def _note_link(run: OperationRun, member: Member, target: str) -> None:
+    """Say of a plugin that is or was a link to the operator's own folder that nothing is put in its place."""
+    place = shown(member.root)
+    if not link_target(Path(member.root)):
+        message = f"{place} was a link to {shown(target)} then, and is none any more; it stays as it is"
+        hint = f"`ln -sfn {target} {member.root}` makes it again, once the folder is away"
+        run.note(Problem("link-stays", message, hint=hint))
+    elif not member.link or target != member.link or digest_in_place(Path(member.root)) != member.tree_digest:
+        message = f"{place} is a link to {shown(target)} and stays one; its files are not those of then"
+        run.note(Problem("link-stays", message, hint="go back in that folder by its own history"))
 
 
 def _changes(

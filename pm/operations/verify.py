@@ -18,12 +18,14 @@ from pm.generations.verification import (
     damaged_copies,
     differences,
     differences_of_selected,
+    edited_links,
 )
 from pm.host.interpreter import describe_interpreter
 from pm.names import shown
 from pm.operations.damage import environment_damage, journal_damage
 from pm.operations.run import OperationRun, Result
 from pm.operations.selected_generation import selected_record
+from pm.plugins.tree import link_target
 from pm.receipts.receipt import Done
 
 SHOWN = 50
@@ -44,6 +46,9 @@ def verify(run: OperationRun, *, everything: bool = False) -> Result:
     environment = [_reason(fault) for fault in found(run, record, hashes)]
     if everything:
         _note_others(run, record, hashes)
+    for member, change in edited_links(record.members):
+        hint = f"`hermes plugins check {member.key}` judges it as it is now" if link_target(Path(member.root)) else ""
+        run.note(Problem("linked-plugin-changed", f"{shown(member.root)} of `{member.key}` {change}", hint=hint))
     trees = compare_trees(run, record)
     reasons = [*environment, *trees.reasons]
     if not reasons:

@@ -118,6 +118,11 @@ def staged_folder(destination: Path) -> Iterator[Path]:
             remove_tree(stage)
 
 
+def link_target(folder: Path) -> str:
+    """Return where a plugin's folder leads that is a link, to a checkout for example; empty for a folder."""
+    return os.path.realpath(folder) if folder.is_symlink() else ""
+
+
 def tree_digest(folder: Path) -> str:
     """Digest what belongs to a plugin: paths, contents, targets of links, and what is executable; nothing else.
 

@@ -210,6 +210,21 @@ _WARNINGS = (
         "delete them, if they are not needed",
     ),
     WarningCode(
+        "linked-plugin-changed",
+        "the folder of a plugin is a link, and what it leads to is not what was admitted",
+        "nothing, if you develop the plugin there; what it declares is compared at each operation",
+    ),
+    WarningCode(
+        "link-replaced",
+        "the folder of a plugin was a link, and `--force` puts a copy of the source in its place",
+        "make the link again, if you want to go on developing the plugin there",
+    ),
+    WarningCode(
+        "link-stays",
+        "the folder of a plugin is or was a link, so going back puts no other files there",
+        "choose the files of then by the history of the folder that the link leads to",
+    ),
+    WarningCode(
         "tree-kept",
         "the folder was not put there by the manager, or was changed since; a copy of it is kept",
         "nothing, or take what you need from the copy",

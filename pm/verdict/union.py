@@ -9,6 +9,7 @@ from pm.host.core import HostedCore
 from pm.host.interpreter import Interpreter
 from pm.names import canonical_key
 from pm.plugins.discovery import Found
+from pm.plugins.tree import link_target
 
 
 class Proposal(NamedTuple):
@@ -44,6 +45,7 @@ def member_of(found: Found, profiles: Sequence[str], since: str = "") -> Member:
         profiles=tuple(profiles),
         digest=declaration_digest(found.declaration),
         enabled_since=since,
+        link=link_target(found.folder) if found.source == "user" and found.folder is not None else "",
     )
 
 

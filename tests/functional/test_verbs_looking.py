@@ -142,6 +142,7 @@ def test_the_status_is_what_other_programs_rely_on(shared: Home) -> None:
                 "version": "1.0.0",
                 "state": "enabled",
                 "source": "user",
+                "link": "",
                 "ready": "ready",
                 "description": "",
                 "hidden_by": "",
