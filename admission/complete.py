@@ -221,7 +221,7 @@ class Solver:
                 arcs = self._universe.arcs(name, position, extra)
             except Unknown as unknown:
                 self._unread_pages[name, position, extra] = unknown.page
-                continue
+                arcs = tuple(self._universe.arcs_on(self._universe.facts.pages, name, position, extra))
             for arc in arcs:
                 grouped[arc] = grouped.get(arc, 0) | 1 << position
         for arc, versions in sorted(grouped.items()):
@@ -253,11 +253,21 @@ class Solver:
     def _post_readings(self, readings: Readings, plans: Sequence[PlannedReading]) -> CompleteAnswer | None:
         candidates, pages = readings.missing(plans)
         if candidates or pages:
-            return self._unknown(candidates, pages)
+            return self._unknown(candidates | self._next_to_read(), pages)
         for plan in plans:
             for extra, arc, versions in readings.take(plan, self._rules.domains):
                 self._post_demand(plan.name, versions, extra, arc)
         return None
+
+    def _next_to_read(self) -> set[tuple[str, str]]:
+        """Return the unread candidates that will be tried next if nothing comes in between: to be read by the way."""
+        found = set()
+        for name, domain in self._rules.domains.items():
+            if not domain & ABSENT and domain & (domain - 1) and not name.endswith("]"):
+                position = next(iter(self._universe.in_order(name, domain >> 1)))
+                if self._universe.candidate(name, position) is None:
+                    found.add((name, self._universe.package(name).page.versions[position]))
+        return found
 
     def _read_wanted(self) -> CompleteAnswer | None:
         """Post the demands of versions that may vouch for others; say what must be known for that, and post nothing."""
@@ -277,7 +287,7 @@ class Solver:
     def _plan(self, readings: Readings, name: str) -> PlannedReading:
         domains = self._rules.domains
         present = (extra for extra in self._extras[name] if domains[f"{name}[{extra}]"] == PRESENT)
-        others = self._rules.domain_of_all(name) >> 1 & self._universe.package(name).free
+        others = self._rules.domain_of_all(name) >> 1
         return readings.plan(name, domains[name].bit_length() - 2, ("", *sorted(present)), others)
 
     def _unknown(self, candidates: Iterable[tuple[str, str]], pages: Iterable[str]) -> CompleteAnswer:
@@ -322,16 +332,52 @@ class Solver:
         """Rule out versions that no candidate pins which is needed without them; an unread one may pin anything."""
         found = []
         for name, position in chosen.items():
-            if (self._universe.package(name).conditional & ~self._opened(name)) >> position & 1:
+            shut = self._universe.package(name).conditional & ~self._opened(name)
+            if shut >> position & 1:
                 self._let_in_optional()
                 reach = self._reach(chosen, closed=name)
                 if not reach.is_open and (self._direct or not _pins(reach.arcs, name, position)):
-                    terms = {name: 2 << position, **self._walls(reach, name, position)}
+                    terms = self._never_pinned(name, position, shut)
+                    terms = terms or {name: 2 << position, **self._walls(reach, name, position)}
                     found.append(terms)
                     if not self._wanted:  # else it can be said better, with fewer versions of which nothing is known
-                        self._post_support(terms, Leaf(name=name, versions=1 << position))
+                        self._post_support(terms, Leaf(name=name, versions=terms[name] >> 1))
         self._try_optional(found)
         return bool(found)
+
+    def _never_pinned(self, name: str, position: int, shut: int) -> dict[str, int]:
+        """Return all shut versions that nothing can pin that the roots lead to; nothing if this one is not among them.
+
+        A package can have hundreds of pre-releases, and what might pin them be asked for in many combinations.
+        """
+        pinned, walls = self._ever_pinned(name)
+        never = shut & ~pinned
+        return {name: never << 1, **walls} if never >> position & 1 else {}
+
+    def _ever_pinned(self, closed: str) -> tuple[int, dict[str, int]]:
+        """Return the versions that anything pins that the roots can lead to, and what shuts some of that out.
+
+        They are all where not everything is known. An optional root may always be there.
+        """
+        pinned, walls = self._openable(closed), dict[str, int]()
+        seen: dict[tuple[str, str], int] = {}
+        pending = [self._universe.root_arc(root) for root in self._roots if self._is_read(root)]
+        pending += [arc for _, arc in self._opening.values()]
+        while pending and not self._direct:
+            arc = pending.pop()
+            if arc.name == closed:
+                pinned |= arc.mask if arc.exact else 0
+                continue
+            followed, left = self._followed(arc, closed), self._rules.domain_of_all(arc.name)
+            if followed & ~(left >> 1):
+                walls[arc.name] = left
+            for extra in ("", *arc.extras):
+                new = followed & left >> 1 & ~seen.get((arc.name, extra), 0)
+                seen[arc.name, extra] = new | seen.get((arc.name, extra), 0)
+                for demands in (self._demands(arc.name, place, extra) for place in bits(new)):
+                    pinned = -1 if demands is None else pinned
+                    pending.extend(demands or ())
+        return pinned, walls
 
     def _post_support(self, terms: dict[str, int], leaf: Leaf) -> None:
         """Post a rule, once: as long as it is not known which optional roots are there it forbids nothing."""

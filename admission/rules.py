@@ -206,7 +206,9 @@ class Rulebook:
         self._narrow(variable, value, None)
 
     def domain_of_all(self, variable: str) -> int:
-        """Return the values that are left of a variable whatever is decided."""
+        """Return the values that are left of a variable whatever is decided; of one that is not opened all."""
+        if variable not in self.domains:
+            return -1
         for index in self._history[variable]:
             if self._trail[index].level:
                 return self._trail[index].before

@@ -23,6 +23,7 @@ from pm.index.views import Known, facts_of
 
 if TYPE_CHECKING:
     from pm.index.fetching import Progress
+    from pm.index.guessing import Guesses
     from pm.index.listings import Listing
     from pm.index.reading import Reader
     from pm.index.reduction import ListedFile
@@ -32,6 +33,8 @@ FRESH = 600
 """Seconds for which a page is taken as it is; an older one that a decision used is asked for again when online."""
 _LATER = 60
 """Seconds by which a clock may have been set back before a page counts as old."""
+_SAVING = 2.0
+"""Seconds between two writings of the facts while rounds follow each other: all of them are written each time."""
 _SHOWN = 10
 
 
@@ -75,6 +78,9 @@ class IndexClient:
         self._until = inf
         self._unreadable: dict[str, Notice] = {}
         """Name → files on its page of which not even the version can be told."""
+        self._guesses: Guesses | None = None
+        self._is_unsaved = False
+        self._saved_at = -inf
         self._reader: Reader | None = None
         self._transport: Transport | None = None
 
@@ -94,7 +100,8 @@ class IndexClient:
             self._until = before
 
     def close(self) -> None:
-        """Close the connections."""
+        """Keep what is known, and close the connections."""
+        self.save()
         if self._transport is not None:
             self._transport.close()
 
@@ -313,14 +320,23 @@ class IndexClient:
             until=self._until,
         )
         try:
-            work.run(need.pages, need.candidates, guess=guess, question=question)
+            work.run(need.pages, need.candidates, self._guesses_for(question) if guess else None)
         finally:
             cancelled.set()
             changed = work.fetched != self._known.fetched
             self._known = self._known._replace(fetched=work.fetched)
             self._unreadable |= {name: _left_out(name, files) for name, files in work.unreadable.items()}
-            if changed:
-                self._save()
+            self._is_unsaved |= changed
+            if changed and time.monotonic() - self._saved_at > _SAVING:
+                self.save()
+
+    def _guesses_for(self, question: Question | None) -> "Guesses":
+        """Return what follows the requirements of a question, on from where it was."""
+        from pm.index.guessing import Guesses
+
+        if self._guesses is None or question is None or self._guesses.question is not question:
+            self._guesses = Guesses(question)
+        return self._guesses
 
     def _ready_reader(self, *, asks_addresses: bool = False) -> "Reader":
         """Return what reads from the sources; without an index it asks servers only for files of addresses."""
@@ -357,6 +373,13 @@ class IndexClient:
         if self._whole is None or seen != self._whole:
             self._whole = seen
             self._known = self._known._replace(loaded=load(self._file, self._key, whole=True))
+
+    def save(self) -> None:
+        """Keep what has become known in the cache; that happens now and then, and at the end."""
+        if self._is_unsaved:
+            self._is_unsaved = False
+            self._save()
+            self._saved_at = time.monotonic()
 
     def _save(self) -> None:
         from pm.index.listings import newest_of

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from math import inf
 from typing import NamedTuple
 
-from admission import Candidate, Exclusion, Page, Question
+from admission import Candidate, Exclusion, Page
 from pm.errors import OutOfTime, PmError
 from pm.index.guessing import Guesses
 from pm.index.limits import Limits
@@ -98,19 +98,18 @@ class Round:
         self,
         pages: Iterable[str],
         candidates: Iterable[tuple[str, str]],
-        *,
-        guess: bool = True,
-        question: Question | None = None,
+        guesses: Guesses | None = None,
     ) -> None:
         """Ask for pages and candidates. Raise `PmError` if one of them cannot be had; the others are kept."""
         for name in pages:
             self._need(_Job(name))
         for name, version in candidates:
             self._need(_Job(name, version))
-        if guess:
-            self._guesses = Guesses(self._page, self._candidate, question)
+        if guesses is not None:
+            self._guesses = guesses
+            guesses.reads(self._page, self._candidate)
             for name, version in candidates:
-                self._guesses.decided(name, version)
+                guesses.decided(name, version)
         try:
             with _collector_paused():
                 self._guess()

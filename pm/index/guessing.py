@@ -27,14 +27,11 @@ class Wish(NamedTuple):
 class Guesses:
     """Follows requirements from package to package through what is known."""
 
-    def __init__(
-        self,
-        page: Callable[[str], Page | None],
-        candidate: Callable[[str, str], Candidate | None],
-        question: Question | None,
-    ) -> None:
-        self._page = page
-        self._candidate = candidate
+    def __init__(self, question: Question | None) -> None:
+        self.question = question
+        """What it is about; what was followed for it is followed once, in however many rounds."""
+        self._page: Callable[[str], Page | None] = _nothing
+        self._candidate: Callable[[str, str], Candidate | None] = _nothing
         self._preferred = _preferences(question) if question else {}
         self._wishes: dict[str, dict[str, tuple[Wish, ...]]] = {}
         """Package → who wants something of it → what."""
@@ -44,6 +41,10 @@ class Guesses:
         self._waiting: dict[str, None] = {}
         if question:
             self._want("", tuple(_root_wishes(question)))
+
+    def reads(self, page: Callable[[str], Page | None], candidate: Callable[[str, str], Candidate | None]) -> None:
+        """Look from now on at what these know."""
+        self._page, self._candidate = page, candidate
 
     def decided(self, name: str, version: str) -> None:
         """Take over the version that the search itself looks at."""
@@ -111,6 +112,10 @@ class Guesses:
         preferred = self._preferred.get(name)
         best = _newest(usable, {*wanted, preferred}) if preferred else None
         return best or _newest(usable, wanted)
+
+
+def _nothing(*_: str) -> None:
+    """Know nothing."""
 
 
 def _newest(versions: list[str], specifiers: Iterable[str]) -> str | None:

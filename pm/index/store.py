@@ -77,8 +77,8 @@ class Entry:
         )
 
     def with_candidates(self, rows: Mapping[str, bytes]) -> "Entry":
-        """Return the entry with other candidates."""
-        return Entry(
+        """Return the entry with other candidates; its page, if it was read, needs not be read again."""
+        entry = Entry(
             self.name,
             at=self.at,
             signature=self.signature,
@@ -86,6 +86,8 @@ class Entry:
             listing_row=self.listing_row,
             candidate_rows=rows,
         )
+        entry._page = self._page
+        return entry
 
 
 class _RowPlace(NamedTuple):

@@ -268,7 +268,10 @@ def settled(index: IndexClient, question: Question, until: float = inf) -> tuple
     Raise `OutOfTime` if it did not answer until then (`time.monotonic`), and `PmError` as the index does.
     """
     with index.within(until):
-        return _settled(index, question, until)
+        try:
+            return _settled(index, question, until)
+        finally:
+            index.save()
 
 
 def _settled(index: IndexClient, question: Question, until: float) -> tuple[Admitted | Refused | Undecided, Facts]:
