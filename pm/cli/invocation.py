@@ -14,7 +14,17 @@ from pm.cli.console import Talk, safe_listing
 from pm.cli.verb_table import VERBS, words_again
 from pm.index import IndexOptions
 from pm.names import without_commands
-from pm.operations.run import Context, OperationRun, Request, Result, changing, inspecting, looking, trying
+from pm.operations.run import (
+    Context,
+    OperationRun,
+    Request,
+    Result,
+    changing,
+    hand_over_state,
+    inspecting,
+    looking,
+    trying,
+)
 from pm.places import Places, find_places, working_folder
 from pm.receipts.plain import json_text
 from pm.verdict.state import Options
@@ -82,7 +92,9 @@ class Call:
         """Return what is there now."""
         from pm.cli.listings import look
 
-        return look(self.places, os.environ, working_folder())
+        view = look(self.places, os.environ, working_folder())
+        hand_over_state(self.places)
+        return view
 
     def damages(self, view: View) -> dict[str, object]:
         """Return what is damaged as a part of a listing, each with the command that puts it right."""

@@ -41,6 +41,7 @@ from pm.index.package_sources import Sources
 from pm.places import EnvironmentNumber, GenerationNumber, Places, own_environment
 from pm.receipts.receipt import time_text
 from pm.system.meanwhile import meanwhile
+from pm.system.owners import hand_over
 
 
 class Ingredients(NamedTuple):
@@ -122,6 +123,7 @@ def prepare(places: Places, lock: Lock, ingredients: Ingredients, selected: Reco
             _withdraw(folder)
             return refused
         seal(folder)
+        hand_over(folder, places.root)
     except BaseException:
         _withdraw(folder)
         raise

@@ -28,10 +28,12 @@ from pm.system.files import (
     read_regular,
     read_stored,
     remove_tree,
+    require_replaceable,
     sync_folder,
     write_bytes,
     write_json,
 )
+from pm.system.owners import hand_over
 from pm.system.signals import too_late
 
 SCHEMA = 1
@@ -95,6 +97,8 @@ def commit(places: Places, replacements: Sequence[Replacement], pointer: bytes |
     if after == before:
         # an equal pointer could not tell whether it was written: the journal itself says so then
         pointer = after = None
+    # before anything is written, and only of what belongs to the operator: the state is the manager's own
+    require_replaceable(*(one.path for one in replacements if not one.path.is_relative_to(places.state)))
     entries: list[_JournalEntry] = []
     try:
         for replacement in replacements:
@@ -251,9 +255,12 @@ def _stage(replacement: Replacement, entries: list[_JournalEntry]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if replacement.content is not None:
             mode = stat.S_IMODE(path.stat().st_mode) if before else replacement.mode
-            write_bytes(staged, replacement.content, mode=mode, durable=True)
+            write_bytes(staged, replacement.content, mode=mode, durable=True, like=path)
             after = digest(replacement.content)
         elif replacement.tree is not None:
+            hand_over(replacement.tree, path if before else path.parent)
+            if before and path.is_dir():
+                replacement.tree.chmod(stat.S_IMODE(path.stat().st_mode))
             replacement.tree.rename(staged)
             after = _inode(staged)
     except BaseException as error:

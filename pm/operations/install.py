@@ -32,6 +32,7 @@ from pm.plugins.discovery import Found
 from pm.plugins.stage import remove_if_empty, staged
 from pm.plugins.tree import link_target, tree_digest
 from pm.receipts.receipt import Done
+from pm.system.owners import hand_over
 from pm.verdict.resolve import Resolver, open_resolver
 from pm.verdict.state import Options, State
 from pm.verdict.union import member_of
@@ -186,6 +187,8 @@ class _Installation:
         replacements: tuple[Replacement, ...] = ()
         try:
             replacements = self._place(digest)
+            for folder in reversed(missing):
+                hand_over(folder, folder.parent)
             yield digest, replacements
         finally:
             discard(self._run.places, replacements)

@@ -28,7 +28,7 @@ from pm.operations.kept_trees import keep_tree, recorded_tree
 from pm.operations.run import OperationRun
 from pm.operations.selected_generation import say_selected
 from pm.receipts.receipt import Done, time_text
-from pm.system.files import require_writable
+from pm.system.files import require_replaceable, require_writable
 from pm.verdict.resolve import Resolver, Verdict
 from pm.verdict.state import ProfilePlugins, State
 from pm.verdict.union import Proposal
@@ -46,6 +46,7 @@ def realise(
         return decision
     edited = [home for home, changes in edits.configs.items() if changes]
     require_writable(run.places.generations, *edited, *(home / "config.yaml" for home in edited))
+    require_replaceable(*((home / "config.yaml").resolve() for home in edited))
     prepared = build(run, resolver, decision.lock)
     if isinstance(prepared, Refused):
         return prepared

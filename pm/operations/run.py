@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from admission import Admitted, Notice, Problem, Refused, Undecided
 from lockfiles import Lock
+from pm.config.profiles import CONFIG
 from pm.errors import PmError
 from pm.index import IndexOptions
 from pm.operations.receipt_rows import Start, plugin_of, start_of
@@ -220,7 +221,7 @@ def trying(run: OperationRun, work: Callable[[], Result]) -> Receipt:
 def looking(run: OperationRun, work: Callable[[], Result]) -> Receipt:
     """Do work that changes nothing and stores no receipt."""
     result = _ended(run, work)
-    return _to_be_said(build(run.operation, result, finished_at=datetime.now(UTC)))
+    return _to_be_said(run, build(run.operation, result, finished_at=datetime.now(UTC)))
 
 
 def inspecting(run: OperationRun, work: Callable[[], Result]) -> Receipt:
@@ -293,7 +294,7 @@ def _stored(run: OperationRun, result: Result | PmError) -> Receipt:
         told = error if isinstance(error, PmError) else disk_error(error, run.places.receipts, verb="used")
         warning = WarningRow("receipt-not-stored", f"this receipt was not stored: {told.message}")
         receipt = receipt._replace(warnings=(*receipt.warnings, warning))
-    return _to_be_said(receipt)
+    return _to_be_said(run, receipt)
 
 
 def _store(run: OperationRun, receipt: Receipt) -> None:
@@ -304,14 +305,24 @@ def _store(run: OperationRun, receipt: Receipt) -> None:
     store(receipt, run.places.receipts, facts=run.evidence, kept_generations=kept)
 
 
-def _to_be_said(receipt: Receipt) -> Receipt:
+def _to_be_said(run: OperationRun, receipt: Receipt) -> Receipt:
     from pm.system.signals import only_to_be_said
 
+    hand_over_state(run.places)
     only_to_be_said()
     return receipt
 
 
 # -- housekeeping
+
+
+def hand_over_state(places: Places) -> None:
+    """Give what root has made here to the user whose home it is: the service that runs in it must be able to go on."""
+    from pm.system.owners import hand_over
+
+    hand_over(places.state, places.root)
+    for home in {places.home, places.root}:
+        hand_over(home / f"{CONFIG}.lock", home)
 
 
 def _numbered(run: OperationRun, work: Callable[[], Result]) -> Result:

@@ -18,6 +18,8 @@ from typing import BinaryIO
 
 from pm.errors import PmError
 from pm.limits import STATE_BYTES, Limit
+from pm.system.mounts import mounted_at
+from pm.system.owners import ROOT, give_like, keeps_owner, user_name
 
 
 def read_regular(path: Path, most: Limit = STATE_BYTES) -> bytes:
@@ -56,12 +58,15 @@ def leads_nowhere(path: Path) -> str:
     return os.readlink(path)  # noqa: PTH115 - as above
 
 
-def write_bytes(path: Path, content: bytes, *, mode: int = 0o644, durable: bool = False) -> None:
+def write_bytes(
+    path: Path, content: bytes, *, mode: int = 0o644, durable: bool = False, like: Path | None = None
+) -> None:
     """Replace a file by one rename; with `durable` its content and its folder are on the disk when this returns.
 
-    Raise `PmError` (`no-space`, `not-writable`); then the old file is as it was.
+    It has the owner and the group of the file that it replaces, or of `like`. Raise `PmError` (`no-space`,
+    `not-writable`); then the old file is as it was.
     """
-    with written_whole(path, mode=mode, durable=durable) as file:
+    with written_whole(path, mode=mode, durable=durable, like=like) as file:
         file.write(content)
 
 
@@ -73,7 +78,9 @@ def write_json(path: Path, value: object, *, mode: int = 0o644, durable: bool = 
 
 
 @contextlib.contextmanager
-def written_whole(path: Path, *, mode: int = 0o644, durable: bool = False) -> Iterator[BinaryIO]:
+def written_whole(
+    path: Path, *, mode: int = 0o644, durable: bool = False, like: Path | None = None
+) -> Iterator[BinaryIO]:
     """Give a stream whose content replaces a file by one rename when all went well; else the old file stays.
 
     With `durable`, content and folder are on the disk then. Raise `PmError` (`no-space`, `not-writable`); an `OSError`
@@ -87,6 +94,7 @@ def written_whole(path: Path, *, mode: int = 0o644, durable: bool = False) -> It
         raise _about(path, temporary, error) from error
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor with the mode it shall have
+            give_like(file.fileno(), like or path)
             yield file
             file.flush()
             if durable:
@@ -232,6 +240,10 @@ def disk_error(error: OSError, path: Path, *, verb: str = "written") -> PmError:
     if error.errno in (errno.ENOLCK, errno.ENOSYS):
         hint = "its file system has no locks, or cannot reach the server that gives them: put the home on one that has"
         return PmError("not-writable", f"`{where}` cannot be locked: {error.strerror}", file=where, hint=hint)
+    if error.errno in (errno.EXDEV, errno.EBUSY):
+        mount = next((one for one in (Path(where), path) if mounted_at(one) is not None), None)
+        if mount is not None:
+            return _is_mounted(mount)
     message = f"`{where}` cannot be {verb}: {error.strerror or error}"
     others = _of_another_user(Path(where)) if error.errno in (errno.EACCES, errno.EPERM) else None
     if others is None:
@@ -244,7 +256,40 @@ def owner_hint(path: Path) -> str:
     others = _of_another_user(path)
     if others is None:
         return ""
-    return f"it belongs to `{others[1]}`: run this as that user, for example with `sudo -u {others[1]}`"
+    return _of_owner(*others)
+
+
+def _of_owner(path: Path, owner: str) -> str:
+    """Return what to do about a path of another user: in a folder of one's own, it should be one's own."""
+    if path.parent.stat().st_uid == os.geteuid() or path.lstat().st_uid == ROOT:
+        return f"it belongs to `{owner}`: `sudo chown -R {user_name(os.geteuid())} {_quoted(path)}` gives it to you"
+    return f"it belongs to `{owner}`: run this as that user, for example with `sudo -u {owner}`"
+
+
+def _quoted(path: Path) -> str:
+    """Return a path as a word of the shell."""
+    import shlex
+
+    return shlex.quote(str(path))
+
+
+def _is_mounted(path: Path) -> PmError:
+    message = f"`{path}` is a mount of its own (of `{mounted_at(path)}`), and cannot be replaced"
+    hint = f"mount the folder `{path.parent}` instead, or unmount `{path}` for this change; nothing was changed"
+    return PmError("not-writable", message, file=str(path), hint=hint)
+
+
+def require_replaceable(*paths: Path) -> None:
+    """Raise `PmError` (`not-writable`) for a mount of its own, and for what could not keep its owner."""
+    for path in paths:
+        if mounted_at(path) is not None:
+            raise _is_mounted(path)
+        if not keeps_owner(path):
+            owner = user_name(path.lstat().st_uid)
+            message = (
+                f"`{path}` belongs to `{owner}` or to a group that you are not in, and would be yours once replaced"
+            )
+            raise PmError("not-writable", message, file=str(path), hint=_of_owner(path, owner))
 
 
 def free_bytes(path: Path) -> int:
@@ -291,14 +336,5 @@ def _of_another_user(path: Path) -> tuple[Path, str] | None:
         with contextlib.suppress(OSError):
             user = part.stat().st_uid
             if user != os.geteuid() and not os.access(part, os.R_OK | os.W_OK):
-                return part, _user_name(user)
+                return part, user_name(user)
     return None
-
-
-def _user_name(user: int) -> str:
-    import pwd
-
-    try:
-        return pwd.getpwuid(user).pw_name
-    except KeyError:
-        return f"#{user}"

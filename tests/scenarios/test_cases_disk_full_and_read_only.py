@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -106,7 +107,7 @@ def test_a_file_of_the_running_environment_that_belongs_to_somebody_else_is_in_n
 
 
 @pytest.mark.parametrize("place", ["pm", "pm/locks/install.lock", "pm/generations", "plugins", "config.yaml"])
-def test_what_belongs_to_somebody_else_is_named_with_its_owner_and_how_to_run_as_them_before_anything_is_fetched(
+def test_what_belongs_to_somebody_else_is_named_with_its_owner_and_how_to_get_it_before_anything_is_fetched(
     stocked: Home, require_tool: Callable[[str], Path], place: str
 ) -> None:
     """Cases read-only-dir-01 and -07: the selected generation stays as it is, byte by byte."""
@@ -121,7 +122,8 @@ def test_what_belongs_to_somebody_else_is_named_with_its_owner_and_how_to_run_as
             True,
         )
         owner = pwd.getpwuid(NOBODY).pw_name
-        assert reason["hint"] == f"it belongs to `{owner}`: run this as that user, for example with `sudo -u {owner}`"
+        mine, closed = pwd.getpwuid(os.geteuid()).pw_name, shlex.quote(reason["declared_at"]["file"])
+        assert reason["hint"] == f"it belongs to `{owner}`: `sudo chown -R {mine} {closed}` gives it to you"
         assert changed(before, stocked.snapshot()) == []
 
 
