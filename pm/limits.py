@@ -81,56 +81,56 @@ REQUIREMENTS_FILES = Limit(
     value=100,
     unit="files",
     of="a project's dynamic requirements (`tool.setuptools.dynamic`)",
-    reason="real ones name one or two, and each is read anew",
+    reason="people name one or two, and each is read anew",
     unusable="the plugin, `invalid-declaration`",
 )
 REQUIREMENTS = Limit(
     value=20_000,
     unit="requirements",
     of="one plugin, all of its lists and files together",
-    reason="the largest real one has 80",
+    reason="the largest known one has 16; ten thousand are still read in a second",
     unusable="the plugin, `invalid-declaration`",
 )
 CONFIG_BYTES = Limit(
     value=4 * 1024 * 1024,
     unit="bytes",
     of="a `config.yaml`",
-    reason="the host keeps all of its settings there, which come to some 100 KB at most",
+    reason="all settings of the host stand there, and a person edits them",
     unusable="the config, `config-unreadable`",
 )
 PROJECT_LOCK_BYTES = Limit(
     value=64 * 1024 * 1024,
     unit="bytes",
     of="the lock of a core that is a project: `uv.lock`, `pylock.toml`",
-    reason="programs write them, with every file of every package; the host's has 2 MB",
+    reason="programs write them, with every file of every package",
     unusable="the core, `invalid-declaration`",
 )
 PLUGIN_ENTRIES = Limit(
     value=20_000,
     unit="entries",
     of="a plugin's archive or folder: files, links and folders, those that are only implied by a path among them",
-    reason="the largest real one has 900 files; a kilobyte of archive can imply a hundred thousand folders",
+    reason="a kilobyte of archive can imply a hundred thousand folders",
     unusable="the source, `unsafe-archive`; of a plugin that lies in its place no copy is kept",
 )
 PLUGIN_DEPTH = Limit(
     value=128,
     unit="folders",
     of="a plugin's archive or folder, one in the other",
-    reason="real ones have eight; removing a tree takes a level of the stack for each",
+    reason="looking through a tree takes a level of the stack for each",
     unusable="the source, `unsafe-archive`; of a plugin that lies in its place no copy is kept",
 )
 PLUGIN_BYTES = Limit(
     value=512 * 1024 * 1024,
     unit="bytes",
     of="all files of a plugin together, unpacked",
-    reason="the largest real one has 40 MB; a file without content can say that it has a terabyte",
+    reason="it is kept in the home for each version; a file without content can say that it has a terabyte",
     unusable="the source, `unsafe-archive`; of a plugin that lies in its place no copy is kept",
 )
 ARCHIVE_RATIO = Limit(
     value=200,
     unit="bytes",
     of="a plugin's archive, unpacked from one byte of it, above 16 MiB",
-    reason="texts are squeezed to a tenth; only what is made to fill disks is squeezed further",
+    reason="texts are squeezed to a tenth, and only what is made to fill disks so much further",
     unusable="the source, `unsafe-archive`",
 )
 TAR_HEADERS = Limit(
@@ -147,18 +147,18 @@ ZIP_DIRECTORY = Limit(
     reason="20,000 entries take 3 MB; all of it is made to values before anything can be judged",
     unusable="the source, `unsafe-archive`",
 )
-SOURCE_BYTES = Limit(
-    value=16 * 1024 * 1024,
-    unit="bytes",
-    of="Python files of one plugin that are looked into for what they import",
-    reason="the largest real one has 3 MB; a parsed file takes fifty times its size in memory",
+SOURCE_SIGNS = Limit(
+    value=250_000,
+    unit="signs",
+    of="all Python files of one plugin that are looked into: line ends, commas, brackets and operators",
+    reason="they come to 1.5 MB of usual code; what is parsed can take 1,800 bytes of memory for each",
     unusable="the files beyond: nothing is said of them, with a warning",
 )
 STATE_BYTES = Limit(
     value=256 * 1024 * 1024,
     unit="bytes",
     of="a file of the manager's own state: pointer, journal, record, receipt, facts, caches",
-    reason="the largest, facts of a thousand packages, has some 20 MB; a damaged one can be of any size",
+    reason="each is read as a whole, and a damaged one can be of any size",
     unusable="that file: it counts as damaged",
 )
 

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 from admission import Problem
 from pm.config.settings import IndexSetting, Selection, Settings, unreadable
+from pm.documents.boundary import alike, texts
 from pm.documents.files import regular_file, text_of
 from pm.documents.parse_cache import remembered, stamp_of
 from pm.errors import PmError
 from pm.limits import CONFIG_BYTES
 from pm.names import canonical_key, leaf, shown
 from pm.places import DEFAULT_PROFILE, profile_name
+from pm.plugins.declaration_cache import problem_from_json
 from pm.plugins.discovery import Found
 from pm.system.files import leads_nowhere, owner_hint
 
@@ -216,20 +218,21 @@ def _profile(name: str, home: Path, cache_directory: Path | None) -> Profile:
 def _decoded(value: object) -> Selection:
     fields: dict[str, Any] = dict(zip(Selection._fields, _rows(value), strict=True))
     settings: dict[str, Any] = dict(zip(Settings._fields, _rows(fields["section"]), strict=True))
-    if settings["indexes"] is not None:
-        settings["indexes"] = tuple(_index(row) for row in _rows(settings["indexes"]))
+    indexes = settings["indexes"]
+    settings["indexes"] = None if indexes is None else tuple(_index(row) for row in _rows(indexes))
     for name in ("allow_build", "allow_prerelease", "allow_collision", "find_links"):
-        settings[name] = tuple(_rows(settings[name]))
+        settings[name] = texts(settings[name])
+    fields["section"] = alike(Settings(**settings), Settings(indexes=settings["indexes"]))
     for name in ("enabled", "disabled", "entries"):
-        fields[name] = tuple(_rows(fields[name]))
+        fields[name] = texts(fields[name])
     for name in ("section_problems", "notes"):
-        fields[name] = tuple(Problem(*_rows(row)) for row in _rows(fields[name]))
-    return Selection(**(fields | {"section": Settings(**settings)}))
+        fields[name] = tuple(map(problem_from_json, _rows(fields[name])))
+    return alike(Selection(**fields), Selection())
 
 
 def _index(row: object) -> IndexSetting:
     url, name, packages, default = _rows(row)
-    return IndexSetting(url, name, tuple(_rows(packages)), default)
+    return alike(IndexSetting(url, name, texts(packages), default), IndexSetting(""))
 
 
 def _rows(value: object) -> list[Any]:

@@ -78,7 +78,10 @@ def drift_of(places: Places, pointer: Pointer) -> Drift | None:
 
 
 def _is_same(folder: Path, other: Path) -> bool:
-    return folder == other or (folder.exists() and folder.samefile(other))
+    try:
+        return folder == other or folder.samefile(other)
+    except (OSError, ValueError):  # it is gone, or no system could have it
+        return False
 
 
 def _listed(names: tuple[str, ...]) -> str:

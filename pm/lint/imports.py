@@ -42,8 +42,8 @@ def undeclared_imports(source: PythonFile, files: Iterable[str], provided_module
     for file in files:
         if file in source.unread:
             unread.append(source.unread[file])
-            continue
-        for module, line, guarded in _imported(source.trees[file]):
+        tree = source.trees.get(file)
+        for module, line, guarded in _imported(tree) if tree is not None else ():
             earlier = found.get(module)
             if (
                 source.is_foreign(module)

@@ -13,9 +13,12 @@ from pathlib import Path
 
 from admission import Problem
 from pm.documents.files import folder_files, text_of
+from pm.limits import SOURCE_SIGNS
 
 UNREAD = "source-not-parsed"
 _MOST_FILES = 2000
+_MOST_IN_BRACES = 10_000_000_000
+"""Characters of a file, for each brace in it: older Pythons parse a text with values (`f"{a}"`) in the square."""
 _SKIPPED = frozenset({"__pycache__", "node_modules", "venv", "site-packages", "tests", "test"})
 _LAYOUTS: tuple[tuple[str, ...], ...] = ((), ("src",))
 """Where the packages of a project can lie."""
@@ -33,10 +36,19 @@ class PythonFile:
         self.trees: dict[str, ast.Module] = {}
         """The files that could be parsed."""
         self.unread: dict[str, Problem] = {}
-        """Those that could not, by the manager's own Python; nothing is known of what they do."""
+        """Those that could not, by the manager's own Python: nothing is known of what they do.
+
+        Nor is it of the files after one that is beyond the limit.
+        """
         fetch = folder_files(folder)
+        left = SOURCE_SIGNS.value
         for file in self.files:
-            tree = _parsed(text_of(fetch(file), file), file)
+            text = text_of(fetch(file), file)
+            left -= _signs(text) if isinstance(text, str) else 0
+            if left < 0:
+                self.unread[file] = _beyond(file)
+                return
+            tree = _parsed(text, file)
             if isinstance(tree, Problem):
                 self.unread[file] = tree
             else:
@@ -157,9 +169,24 @@ def _python_files(folder: Path) -> Iterator[str]:
         yield from ((inside / name).as_posix() for name in sorted(files) if name.endswith(".py"))
 
 
+def _signs(text: str) -> int:
+    """Return how many signs of a text can begin another node of a tree."""
+    return len(text) - len(text.translate(_SIGNS))
+
+
+_SIGNS = dict.fromkeys(map(ord, "\n,;:.=()[]{}+-*/%@&|^~<>"))
+
+
+def _beyond(file: str) -> Problem:
+    message = f"the files of the plugin have more than {SOURCE_SIGNS.value:,} {SOURCE_SIGNS.unit}"
+    return Problem(UNREAD, f"{message}: what is in this one and in those after it is not looked into", file)
+
+
 def _parsed(text: str | Problem | None, file: str) -> ast.Module | Problem:
     if isinstance(text, Problem):
         return text._replace(code=UNREAD)
+    if text is not None and len(text) * text.count("{") > _MOST_IN_BRACES:
+        return Problem(UNREAD, "the file is too large for the braces in it", file)
     version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     try:
         # What Python has to say of the author's style while parsing is not for the operator.

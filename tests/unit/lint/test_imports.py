@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from admission import Problem
+from fixtures.limited import limited
 from pm.lint.imports import Imports, UndeclaredImport, undeclared_imports
 from pm.lint.python_files import PythonFile
 
@@ -128,3 +129,17 @@ def test_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.chdir(tmp_path)
     imports_of(PLUGINS / "marker-files", [])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sources_that_take_much_memory_or_time_are_not_looked_into(tmp_path: Path) -> None:
+    source(
+        tmp_path, a="import one\n", b="x\n" * 260_000 + "import two\n", c="import three\n", d=f'f"{"{a}" * 60_000}"\n'
+    )
+    found = imports_of(tmp_path, [])
+    assert ([item.module for item in found.undeclared], [(one.file, one.code) for one in found.unread]) == (
+        ["one"],
+        [("b.py", "source-not-parsed")],
+    )
+    (tmp_path / "b.py").unlink()
+    ending = limited(lambda: [one.message for one in imports_of(tmp_path, []).unread])
+    assert ending.told == "['the file is too large for the braces in it']"
