@@ -8,6 +8,7 @@ every space, and are compared in the same way. What neither can do is refused, a
 
 import io
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 
 from pm.config.profiles import CONFIG, config_bytes, config_text
 from pm.config.reader import config_root
+from pm.documents.boundary import TROUBLE
 from pm.documents.nodes import ListNode, MappingNode, Node, ScalarNode, given
 from pm.errors import PmError
 from pm.names import canonical_key, leaf
@@ -242,11 +244,12 @@ def _round_trip(text: str, edit: _Edit) -> str:
     editor.width = 2**20  # no line is broken that was whole
     editor.indent(mapping=2, sequence=4, offset=2)
     try:
-        document = editor.load(text)
+        with warnings.catch_warnings(action="ignore"):  # of an anchor that is used twice
+            document = editor.load(text)
         _assign(document, edit)
         stream = io.StringIO()
         editor.dump(document, stream)
-    except (YAMLError, RecursionError, LookupError, TypeError, AttributeError) as error:
+    except (YAMLError, AttributeError, TypeError, *TROUBLE) as error:
         raise Unreachable from error
     return stream.getvalue()
 

@@ -6,7 +6,7 @@ import re
 
 from admission import Problem, canonical_name
 from pm.config.settings import IndexSetting, Selection, Settings, unreadable
-from pm.documents.nodes import ListNode, MappingNode, Node, ScalarNode, described, given, truth
+from pm.documents.nodes import ListNode, MappingNode, Node, ScalarNode, described, given, misread, truth
 from pm.errors import PmError
 from pm.names import shown
 from pm.redaction import HOW_TO_WRITE_PASSWORDS, is_readable
@@ -97,6 +97,7 @@ class _Config:
         for position, item in enumerate(node.items):
             if not isinstance(item, ScalarNode):
                 raise self._wrong(item, f"{path}[{position}]", "must be the name of a plugin")
+            self._note_misread(item, f"{path}[{position}]")
             if item.kind == "null" or not item.text.strip():
                 message = f"`{path}[{position}]` is empty and names no plugin"
                 self._notes.append(Problem("config-unreadable", message, self._file, item.line, item.column, path))
@@ -106,7 +107,10 @@ class _Config:
 
     def _entry_keys(self, plugins: MappingNode) -> tuple[str, ...]:
         node = given(plugins, "entries")
-        return tuple(key.text for key, _ in node.entries) if isinstance(node, MappingNode) else ()
+        keys = [key for key, _ in node.entries] if isinstance(node, MappingNode) else []
+        for key in keys:
+            self._note_misread(key, f"plugins.entries.{key.text}")
+        return tuple(key.text for key in keys)
 
     def _choice(self, section: str, name: str) -> str:
         node = given(self._optional_section(section), name)
@@ -115,7 +119,16 @@ class _Config:
         if not isinstance(node, ScalarNode):
             raise self._wrong(node, f"{section}.{name}", "must be a name")
         text = node.text.strip()
-        return "" if text.lower() in BUILT_IN or truth(node) is False else text
+        if text.lower() in BUILT_IN or truth(node) is False:
+            return ""
+        self._note_misread(node, f"{section}.{name}")
+        return text
+
+    def _note_misread(self, node: ScalarNode, path: str) -> None:
+        from pm.documents.yaml_nodes import as_hosts_read
+
+        read = as_hosts_read(node)
+        self._notes += [misread(self._file, path, node, read)] if read else []
 
     def _lazy_installs(self) -> bool:
         node = given(self._optional_section("security"), "allow_lazy_installs")

@@ -266,13 +266,15 @@ def _without_flow_part(text: str, parts: list[tuple[Node, Node]], position: int)
     return _spliced(text, start, last.end_mark.index, "")
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]*")
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
+"""What begins with a digit is a number for one reader or another: `1e3`, `010`, `1:30`."""
 
 
 def _quoted(value: str, style: str | None = None) -> str:
     """Return a value as YAML, in the given quotes, else without quotes where that means the same text."""
     if style == "'" and value.isprintable():
         return "'{}'".format(value.replace("'", "''"))
-    if style != '"' and _PLAIN.fullmatch(value) and plain_kind(value) == "text":
+    is_word = _PLAIN.fullmatch(value) and plain_kind(value) == "text" and value.lower() not in ("nan", "inf")
+    if style != '"' and is_word:
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -93,6 +93,13 @@ class Document(NamedTuple):
     """Those of the problems that are about a key which stands twice."""
 
 
+def misread(file: str, path: str, node: ScalarNode, read: str) -> Problem:
+    """Return the note that hosts read something else than what is written."""
+    message = f"`{path}` is {shown(node.text)}, which hosts read as {read}"
+    hint = f'write `"{node.text}"`, if the text is meant'
+    return Problem("unquoted-value", message, file, node.line, node.column, path, hint)
+
+
 def duplicate_key(file: str, path: str, *, first: int, second: int) -> Problem:
     """Return the problem of a key that stands twice in one mapping."""
     return Problem(

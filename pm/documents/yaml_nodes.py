@@ -226,6 +226,22 @@ def _no_yaml(why: str, file: str) -> Problem:
     return Problem("invalid-declaration", f"this is not YAML: {why}", file)
 
 
+def as_hosts_read(node: Node | None) -> str:
+    """Return what hosts read where a value stands that they take for something else than its text; else empty.
+
+    They read YAML 1.1 with PyYAML: `off` is false, `010` is 8, `1:30` is 90 and `1.10` is 1.1.
+    """
+    if not isinstance(node, ScalarNode) or node.kind in {"text", "null"}:
+        return ""
+    try:
+        value = yaml.load(node.text, Loader=_LOADER)  # noqa: S506 - the safe one, with libyaml or without
+    except (ValueError, yaml.YAMLError):  # 2026-99-99
+        return "nothing, as they cannot read the file"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if str(value) == node.text else str(value)
+
+
 _INDENTATION = re.compile(r"[ \t]*")
 _LOOKS_LIKE_A_REQUIREMENT = re.compile(r"[<>=!~]=|[<>]|\]\s*[<>=!~]|\[.*\[")
 _QUOTE = 'quote the value, for example `"name>=1"`'

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pm.errors import PmError
 from pm.places import EnvironmentNumber, GenerationNumber, Places
-from pm.system.files import disk_error, is_damaged, read_regular
+from pm.system.files import disk_error, is_damaged, path_text, read_regular
 
 
 class AdmittedMember(NamedTuple):
@@ -79,14 +79,14 @@ def read_pointer(places: Places) -> Pointer | None:
 
 
 def _pointer(value: Mapping[str, Any], places: Places) -> Pointer:
-    folder = places.state / value["path"]
+    folder = places.state / path_text(value["path"])
     if folder.parent.name != "generations" or not folder.name.isdecimal():
         raise ValueError(folder)
     return Pointer(
         generation=GenerationNumber(int(value["generation"])),
         folder=folder,
         core=_text(value["core"]),
-        core_path=tuple(map(_text, value.get("core_path", ()))),
+        core_path=tuple(map(path_text, value.get("core_path", ()))),
         admitted=tuple(map(_member, value["admitted"])),
         site_packages_stamp=_text(value["site_packages_stamp"]),
     )
@@ -94,7 +94,8 @@ def _pointer(value: Mapping[str, Any], places: Places) -> Pointer:
 
 def _member(row: Mapping[str, Any]) -> AdmittedMember:
     profiles = tuple(map(_text, row["profiles"]))
-    return AdmittedMember(_text(row["key"]), profiles, _text(row["root"]), _text(row["declaration_digest"]))
+    root = path_text(row["root"])
+    return AdmittedMember(_text(row["key"]), profiles, root, _text(row["declaration_digest"]))
 
 
 def _text(value: object) -> str:

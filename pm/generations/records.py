@@ -13,7 +13,7 @@ from pm.errors import PmError
 from pm.generations.pointer import read_pointer
 from pm.places import EnvironmentNumber, GenerationNumber, Places
 from pm.plugins.declaration_cache import declaration_from_json, declaration_to_json
-from pm.system.files import disk_error, is_damaged, read_regular
+from pm.system.files import disk_error, is_damaged, path_text, read_regular
 
 SCHEMA = 1
 _RECORD = ".json"
@@ -186,7 +186,8 @@ def _record(value: object) -> Record:
     for consent in fields["consents"].values():
         texts(() if isinstance(consent, bool) else consent)
     for selection in fields["selections"].values():
-        texts([selection.get("home", ""), *(selection.get("chosen") or {}).values()])
+        texts([path_text(selection.get("home", "")), *(selection.get("chosen") or {}).values()])
+    path_text(fields["interpreter"])
     return alike(Record(**fields), _EXAMPLE)
 
 
@@ -195,6 +196,7 @@ def _member(row: dict[str, Any]) -> Member:
     fields = {name: fields[name] for name in Member._fields}
     fields["declaration"] = declaration_from_json(fields["declaration"])
     fields["profiles"] = texts(fields["profiles"])
+    path_text(fields["root"])
     return alike(Member(**fields), _MEMBER)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from admission import ExternalDependency, InvalidRequirementText, Problem, parse_specifier
 from pm.documents.files import MANIFEST_FILES, Fetch, text_of
-from pm.documents.nodes import Document, ListNode, MappingNode, Node, ScalarNode, given
+from pm.documents.nodes import Document, ListNode, MappingNode, Node, ScalarNode, given, misread
 from pm.names import is_key, may_be_plugin, shown, visible
 from pm.plugins.raw import LEGACY_LISTS, Manifest, Written
 from pm.plugins.unread_keys import PACKAGES, field_meant
@@ -91,6 +91,7 @@ class _ManifestFields:
         """Return a value that is decided on or shown as it is written; a number keeps its text."""
         node = given(self._root, key)
         if isinstance(node, ScalarNode):
+            self._note_misread(node, key)
             return node.text
         if node is not None:
             self.problems.append(self._problem(node, key, f"`{key}` must be a text, not a {node.kind}"))
@@ -99,6 +100,7 @@ class _ManifestFields:
     def shown_text(self, key: str) -> str:
         node = given(self._root, key)
         if isinstance(node, ScalarNode):
+            self._note_misread(node, key)
             return node.text
         if node is not None:
             self.notes.append(self._problem(node, key, f"`{key}` is a {node.kind}, not a text, and is not shown"))
@@ -197,7 +199,10 @@ class _ManifestFields:
 
     def names(self, key: str) -> tuple[str, ...]:
         """Return the names of a list whose items are names, or mappings with a `name`."""
-        items = (item.get("name") if isinstance(item, MappingNode) else item for item in self._items(key))
+        items = [item.get("name") if isinstance(item, MappingNode) else item for item in self._items(key)]
+        for position, item in enumerate(items):
+            if isinstance(item, ScalarNode):
+                self._note_misread(item, f"{key}[{position}]")
         return tuple(name for item in items if (name := _scalar_text(item)))
 
     def unread(self) -> tuple[Problem, ...]:
@@ -215,6 +220,13 @@ class _ManifestFields:
         field = PACKAGES if field in LEGACY_LISTS and len(keys) > 1 else field
         hint = _BELONGS.get(field, f"packages belong to `{field}` or to a `pyproject.toml`")
         return self._problem(keys[0], keys[0].text, message, code="dependencies-not-read", hint=hint)
+
+    def _note_misread(self, node: ScalarNode, key: str) -> None:
+        if node.kind not in {"text", "null"}:
+            from pm.documents.yaml_nodes import as_hosts_read
+
+            read = as_hosts_read(node)
+            self.notes += [misread(self._file, key, node, read)] if read else []
 
     def _items(self, key: str) -> tuple[Node, ...]:
         node = given(self._root, key)

@@ -82,6 +82,11 @@ _WARNINGS = (
         "move it to the place that the hint names",
     ),
     WarningCode(
+        "unquoted-value",
+        "a value without quotes is no text for YAML readers: `off` is false, `010` is 8, `1.10` is 1.1",
+        "put the value into quotes",
+    ),
+    WarningCode(
         "sources-not-read",
         "`tool.uv.sources` is not followed; the packages are taken from an index",
         "publish them to an index, or put their wheels into a folder of `pm.find_links`",

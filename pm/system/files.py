@@ -183,6 +183,14 @@ def read_stored(path: Path) -> object:
     return content
 
 
+def path_text(value: str) -> str:
+    """Return a text that names a file or folder of this system; raise `ValueError` for one that no name can be."""
+    if b"\0" in os.fsencode(value):
+        message = "a name holds no NUL"
+        raise ValueError(message)
+    return value
+
+
 def is_damaged(error: OSError) -> bool:
     """Say whether `read_regular` refused what lies there, and no later attempt will get more of it."""
     return error.errno in (errno.EINVAL, errno.EFBIG, errno.ELOOP)

@@ -9,10 +9,12 @@ from pathlib import Path
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 
 from pm.config.edit import ConfigChange, Disable, Enable, Remove, Set, edit_config
 from pm.config.profiles import read_selection
 from pm.config.settings import Selection
+from pm.errors import PmError
 from pm.names import canonical_key
 
 NAMES = st.sampled_from(["alpha", "beta", "Gamma", "memory/mem0", "on", "web/x-y", "1"])
@@ -154,3 +156,26 @@ def test_removing_leaves_no_trace_and_twice_is_the_same(text: str, key: str) -> 
     ]:
         assert left == tuple(name for name in old if canonical_key(name) != canonical)
     assert edited(new, Remove(key))[0] == new
+
+
+_ODD_NAMES = [
+    "on", "off", "yes", "No", "y", "N", "true", "null", "~", "1", "010", "0o10", "0x1F", "1e3", "1E+3", "1.10", "1:30",
+    "1_000", ".nan", "nan", "NaN", ".inf", "inf", "2026-01-01", "2026-99-99", "<<", "=", "-", "7zip", "a: b", "#a",
+    "a #b", "'a'", '"a"', "\\n", "ä", "日本", "{a}", "[a]", "&a", "*a", "!a", "%a", "@a", "`a", "a,b", " a",
+]  # fmt: skip
+
+
+@given(st.lists(st.one_of(st.sampled_from(_ODD_NAMES), st.text(min_size=1, max_size=8)), max_size=4), configs())
+def test_what_is_written_is_what_every_host_reads(names: list[str], text: str) -> None:
+    """Readers of YAML 1.1 (PyYAML, as hosts have it) and of YAML 1.2 agree on what was written: texts."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "config.yaml")
+        path.write_text(text, encoding="utf-8")
+        try:
+            path.write_bytes(edit_config(path, [Set("pm.find_links", tuple(names)), Set("pm.core", "".join(names))]))
+        except PmError as error:
+            assert error.code == "config-unreadable"  # noqa: PT017 - a text that no YAML can hold
+            return
+        written = path.read_text(encoding="utf-8")
+    for read in (yaml.safe_load(written), YAML(typ="safe", pure=True).load(written)):
+        assert (read["pm"]["find_links"], read["pm"]["core"]) == (names, "".join(names))

@@ -100,7 +100,11 @@ pm:
         section_line=12,
     )
     selection = selected(tmp_path, text)
-    assert (selection, selection.settings) == (expected, expected.section)
+    assert (selection._replace(notes=()), selection.settings) == (expected, expected.section)
+    assert [(note.code, note.message) for note in selection.notes] == [
+        ("unquoted-value", "`plugins.enabled[3]` is `2.10`, which hosts read as 2.1"),
+        ("unquoted-value", "`plugins.enabled[4]` is `on`, which hosts read as true"),
+    ]
 
 
 @pytest.mark.parametrize("text", ["\ufeffplugins:\r\n  enabled:\r\n  - a\r\n", "plugins: {enabled: [a]}"])
@@ -442,3 +446,17 @@ def test_a_provider_is_meant_before_another_plugin_of_its_name() -> None:
 def test_a_hidden_copy_is_never_meant() -> None:
     members = enabled_plugins(Selection(enabled=("mem0",)), PLUGINS).members
     assert [(plugin.key, plugin.source) for plugin in members] == [("memory/mem0", "bundled")]
+
+
+def test_what_hosts_read_as_something_else_is_told_with_its_quotes(tmp_path: Path) -> None:
+    """Case C17 of the trials."""
+    text = "plugins:\n  enabled: [010, 1:30, 1e3, '010']\n  entries: {010: a, 1:30: b, .nan: c, 1e3: d}\n"
+    selection = selected(tmp_path, f"{text}memory: {{provider: 1_0}}\n")
+    assert [(note.message, note.line, note.hint) for note in selection.notes] == [
+        ("`plugins.enabled[0]` is `010`, which hosts read as 8", 2, 'write `"010"`, if the text is meant'),
+        ("`plugins.enabled[1]` is `1:30`, which hosts read as 90", 2, 'write `"1:30"`, if the text is meant'),
+        ("`plugins.entries.010` is `010`, which hosts read as 8", 3, 'write `"010"`, if the text is meant'),
+        ("`plugins.entries.1:30` is `1:30`, which hosts read as 90", 3, 'write `"1:30"`, if the text is meant'),
+        ("`plugins.entries..nan` is `.nan`, which hosts read as nan", 3, 'write `".nan"`, if the text is meant'),
+        ("`memory.provider` is `1_0`, which hosts read as 10", 4, 'write `"1_0"`, if the text is meant'),
+    ]

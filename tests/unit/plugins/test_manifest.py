@@ -535,3 +535,17 @@ def test_a_key_that_nothing_reads_is_told_by_what_is_meant(tmp_path: Path, key: 
 @pytest.mark.parametrize("value", ["", "[]", "{}", "''", "~"])
 def test_a_key_that_says_nothing_is_not_told(tmp_path: Path, value: str) -> None:
     assert read(tmp_path, f"name: x\nrequirements: {value}\n").notes == ()
+
+
+def test_values_that_hosts_read_as_something_else_are_told(tmp_path: Path) -> None:
+    """Case C17 of the trials: hosts read YAML 1.1 with PyYAML."""
+    text = "name: off\nversion: 1.10\ndescription: 2026-99-99\nkind: backend\nhooks: [no, on_start, {name: 0o7}]\n"
+    declaration = read(tmp_path, text)
+    assert (declaration.name, declaration.version, declaration.hooks) == ("off", "1.10", ("no", "on_start", "0o7"))
+    assert [(note.code, note.message) for note in declaration.notes] == [
+        ("unquoted-value", "`name` is `off`, which hosts read as false"),
+        ("unquoted-value", "`version` is `1.10`, which hosts read as 1.1"),
+        ("unquoted-value", "`description` is `2026-99-99`, which hosts read as nothing, as they cannot read the file"),
+        ("unquoted-value", "`hooks[0]` is `no`, which hosts read as false"),
+    ]
+    assert read(tmp_path, "name: x\nversion: 1.0\ndescription: 5\n").notes == ()
