@@ -71,6 +71,9 @@ def _compare(run: OperationRun, receipt: Receipt, decision: Result) -> None:
     now = {Admitted: "admitted", Refused: "refused"}.get(type(decision), "undecided")
     codes = tuple(reason.code for reason in receipt.reasons)
     again = tuple(reason.code for reason in decision.reasons) if isinstance(decision, Refused) else ()
+    if isinstance(decision, Refused) and not FILE_CODES.intersection(again):
+        # files that would be refused after a consent was given are told along, and no facts of them are kept
+        codes = tuple(code for code in codes if code not in FILE_CODES)
     if (before, codes) != (now, again):
         told = f"the receipt says {before} {', '.join(codes)}".strip()
         message = f"{told}, and this version of the manager says {now} {', '.join(again)}".strip()

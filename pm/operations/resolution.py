@@ -24,7 +24,10 @@ def resolve(
         with run.phase("evidence"):
             run.keeps_evidence(_evidence(resolver, verdict))
     if isinstance(verdict.decision, Refused):
-        verdict = verdict._replace(decision=_with_steps(run, resolver, verdict, verdict.decision))
+        from pm.verdict.behind_consents import with_files_behind
+
+        told = with_files_behind(resolver, verdict.question, verdict.decision)
+        verdict = verdict._replace(decision=_with_steps(run, resolver, verdict, told))
     for notice in resolver.notices():
         run.notice(notice)
     for replaced in _replaced(resolver.state, verdict):

@@ -23,8 +23,11 @@ PART = Distribution("zpart", "1.0", requires=["aone"])
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    build_recipe(tmp_path / "wheels", [*read_recipe(DEFAULT_RECIPE), ONE, TWO, THREE, BOTH, PART])
+    build_recipe(tmp_path / "wheels", [*read_recipe(DEFAULT_RECIPE), ONE, TWO, THREE, BOTH, PART, RAW])
     return new_home(tmp_path / "home", wheels=tmp_path / "wheels")
+
+
+RAW = Distribution("raw", "1.0", tags=(), sdist=True)
 
 
 def engine(home: Home) -> str:
@@ -96,3 +99,15 @@ def test_three_that_write_one_path_have_the_file_of_the_last_by_name(home: Home)
     admitted = home.install(home.plugin("ash", "cthree", "btwo", "aone"), "--allow-collision", "btwo")
     assert (admitted.gist, engine(home)) == ("0 admitted", "whose = 'the last!'\n")
     assert home.ask("pm", "verify").gist == "0 verified"
+
+
+def test_a_collision_is_told_before_a_consent_is_asked_for(home: Home) -> None:
+    plugin = home.plugin("ash", "raw", "aone", "cthree")
+    checked, installed = home.ask("plugins", "check", plugin), home.install(plugin)
+    assert checked.gist == installed.gist == "1 refused file-collision build-needs-consent"
+    assert checked.value["reasons"][0]["message"] == MESSAGE
+    replayed = home.ask("plugins", "check", "--replay", installed.value["id"])
+    assert (replayed.gist, replayed.warnings) == ("1 refused build-needs-consent", [])
+    allowed = home.ask("plugins", "check", plugin, "--allow-collision", "aone")
+    assert allowed.gist == "1 refused build-needs-consent"
+    assert home.install(plugin, "--allow-collision", "aone", "--allow-build", "raw").gist == "0 admitted"
