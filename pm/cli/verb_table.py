@@ -168,6 +168,13 @@ CONSENTS = (
         stored_as="steps_seconds",
     ),
     Argument(
+        ("--refresh",),
+        "ask again for every page of an index that is used, however young it is",
+        "switch",
+        default=False,
+        is_told_again=False,
+    ),
+    Argument(
         ("--exclude-newer",),
         "ignore files uploaded after this: a date, a span such as `14 days` before now, or `off`",
         metavar="WHEN",

@@ -42,6 +42,8 @@ class IndexOptions(NamedTuple):
     """How the sources are used."""
 
     offline: bool = False
+    refresh: bool = False
+    """Whether pages are asked for again that were asked for before this client was opened."""
     allow_build: frozenset[str] = frozenset()
     """Normalised names whose source distributions may be built."""
     interpreter: Path | None = None
@@ -76,6 +78,7 @@ class IndexClient:
         """The file as it was when it was last read or written whole."""
         self._consulted: set[str] = set()
         self._until = inf
+        self._opened_at = int(time.time())
         self._unreadable: dict[str, Notice] = {}
         """Name → files on its page of which not even the version can be told."""
         self._guesses: Guesses | None = None
@@ -146,20 +149,46 @@ class IndexClient:
             return ()
         asked = self._consulted if names is None else names
         ages = {name: self._age_of(name) for name in asked}
-        return tuple(sorted(name for name, age in ages.items() if age is None or not -_LATER <= age < FRESH))
+        old = {name for name, age in ages.items() if age is None or not -_LATER <= age < FRESH}
+        return tuple(sorted(old | {name for name in asked if self._index_options.refresh and self._is_of_before(name)}))
+
+    def revalidate(self, names: Iterable[str]) -> bool:
+        """Ask again for pages that were read before this client was opened, and say whether the facts changed.
+
+        Raise `PmError` as `fetch` does.
+        """
+        if self._index_options.offline or not self._asks_servers:
+            return False
+        return self._changed_by_asking(tuple(sorted(name for name in set(names) if self._is_of_before(name))))
+
+    def answered_by(self, name: str) -> str:
+        """Return the address of the index that knew a package; empty if none did."""
+        self._load_listings()
+        return self._listing(name).heard.address
+
+    def newest_upload(self, name: str) -> str:
+        """Return when the newest file of a package was uploaded (ISO 8601, UTC); empty if that is not known."""
+        entry = self._known.valid(name)
+        return max(entry.page(may_build=False).uploaded, default="") if entry else ""
+
+    def _is_of_before(self, name: str) -> bool:
+        entry = self._known.entry(name)
+        return entry is not None and entry.at < self._opened_at
 
     def refresh(self, names: Iterable[str] | None = None) -> bool:
         """Ask again for stale pages, and say whether the facts changed: then the verdict must be asked for again.
 
         Raise `PmError` as `fetch` does.
         """
-        stale = self.stale(names)
-        if not stale:
+        return self._changed_by_asking(self.stale(names))
+
+    def _changed_by_asking(self, names: tuple[str, ...]) -> bool:
+        if not names:
             return False
         self._load_listings()
         before = self._known
-        self._round(Need(pages=stale), guess=False)
-        return any(_differs(before.valid(name), self._known.valid(name)) for name in stale)
+        self._round(Need(pages=names), guess=False)
+        return any(_differs(before.valid(name), self._known.valid(name)) for name in names)
 
     def adopt(self, lock: Lock, wheels: Path) -> tuple[Path, ...]:
         """Copy the wheels that a lock names by path into the state's folder of wheels, and return where they are.

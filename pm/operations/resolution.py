@@ -37,15 +37,17 @@ def resolve(
 
 def _with_steps(run: OperationRun, resolver: Resolver, verdict: Verdict, refused: Refused) -> Refused:
     """Store the verdict and say it, and only then look for ways out of it: that may take long, or be stopped."""
+    from pm.verdict.index_reasons import with_indexes, without_detours
     from pm.verdict.ways_out import with_steps
 
+    refused = with_indexes(refused, verdict, resolver)
     run.keeps_verdict(refused)
     with run.phase("steps", "trying possible steps"):
         sought = with_steps(resolver, verdict, refused)
     if sought.stopped_by:
         message = f"{sought.stopped_by} ended the search for ways out; the verdict was clear by then"
         run.note(Problem("interrupted", message, hint="run it once more to see them all"))
-    return sought.refused
+    return without_detours(sought.refused, resolver)
 
 
 def recorded_or_resolved(run: OperationRun, resolver: Resolver, proposal: Proposal, candidate: str) -> Verdict:

@@ -284,10 +284,24 @@ def _settled(index: IndexClient, question: Question, until: float) -> tuple[Admi
         elif isinstance(decision, Need):
             if not explaining.has_fetched(index, decision, question):
                 deciding.deliberation.explain_from_what_is_known()
-        elif not index.refresh():
+        elif not index.refresh() and not _is_revised(index, decision, question):
             return decision, consulted
         else:
             deciding = Deciding(question, lambda: time.monotonic() < until)
+
+
+def _is_revised(index: IndexClient, decision: Decision, question: Question) -> bool:
+    """Ask again for the pages that a refusal is about, though they are young; say whether one of them has changed.
+
+    What was published a minute ago is what an author tries next. An index that does not answer now did so before.
+    """
+    if not isinstance(decision, Refused) or question.frozen:
+        return False
+    try:
+        with index.within(time.monotonic() + PROOF_SECONDS):
+            return index.revalidate(reason.package for reason in decision.reasons if reason.package)
+    except PmError:
+        return False
 
 
 class _Explaining:

@@ -30,6 +30,8 @@ class Options(NamedTuple):
     """What the operator says for one operation, beside what the settings say."""
 
     offline: bool = False
+    refresh: bool = False
+    """Whether pages are asked for again that were asked for minutes ago."""
     allow_build: tuple[str, ...] = ()
     allow_prerelease: tuple[str, ...] = ()
     allow_collision: tuple[str, ...] = ()
@@ -141,7 +143,7 @@ def read_state(
     core_setting = settings.core if options.core is None else options.core
     python = settings.python if options.python is None else options.python
     index_options = (index_options or IndexOptions())._replace(
-        offline=options.offline, allow_build=_consented(settings, record, options).build
+        offline=options.offline, refresh=options.refresh, allow_build=_consented(settings, record, options).build
     )
     interpreter, hosted, index = _host(places, core_setting, python, _Means(sources, index_options, record))
     try:

@@ -42,14 +42,20 @@ VARIABLES = (
     Variables(
         ("UV_CONFIG_FILE", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX", "UV_INDEX_URL"),
         "indexes and folders as uv understands them. With one of them, or a `uv.toml`, uv's configuration is used and "
-        "pip's is not ([index-client.md](index-client.md))",
+        "pip's is not ([index-client.md](index-client.md)). `UV_INDEX_<NAME>_USERNAME` and `UV_INDEX_<NAME>_PASSWORD` are "
+        "the login for an index of that name, also of `pm.indexes`",
     ),
     Variables(("UV_NO_CONFIG",), "no `uv.toml` is looked for"),
     Variables(
         ("PIP_CONFIG_FILE", "PIP_FIND_LINKS", "PIP_INDEX_URL"),
         "indexes and folders as pip understands them, where uv is not configured",
     ),
-    Variables(("PIP_CERT", "PIP_PROXY"), "pip's certificates and proxy, where uv is not configured"),
+    Variables(
+        ("PIP_CERT", "PIP_PROXY"),
+        "pip's certificates and proxy, where uv is not configured, and beside `pm.indexes`",
+    ),
+    Variables(("NO_PROXY",), "hosts, domains, addresses and ranges of addresses that are asked without a proxy"),
+    Variables(("NETRC",), "the file with logins for hosts; else `~/.netrc`"),
     Variables(
         ("PIP_NO_INDEX",), "with `1`, `true`, `yes`, `on`, `y` or `t` no index is asked, wherever it is configured"
     ),
@@ -187,8 +193,9 @@ What the manager itself reads:
 
 {variables}
 
-Proxies (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, in capitals or not) and certificates (`SSL_CERT_FILE`,
-`SSL_CERT_DIR`) are used as Python uses them. Credentials are part of the URL of an index, and are never shown.
+Proxies (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, in capitals or not), certificates (`SSL_CERT_FILE`,
+`SSL_CERT_DIR`) and logins are used as uv and pip use them ([index-client.md](index-client.md#how-indexes-are-reached)).
+Credentials are never shown.
 
 Programs that the manager starts for its own work (uv, an interpreter that is asked for its version, a build with
 consent) get only these variables: `PATH`, `HOME`, `USER`, `LOGNAME`, `LANG`, `LC_ALL`, `TMPDIR`, `TZ`,

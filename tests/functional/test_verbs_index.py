@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -158,3 +159,75 @@ def test_the_configuration_of_uv_and_pip_is_not_asked_where_the_settings_say_eve
     surroundings = {"UV_INDEX_URL": "http://127.0.0.1:1/simple", "PIP_REQUIRE_VIRTUALENV": "1", "VIRTUAL_ENV": "/tmp"}
     answer = home.install(home.plugin("ash", "demo-colors"), **surroundings)
     assert (answer.gist, home.pins) == ("0 admitted", {"demo-colors": "2.0"} | CORE)
+
+
+def test_a_refusal_names_the_index_that_answered_and_those_that_were_not_asked(tmp_path: Path) -> None:
+    """Case first-index-is-stale-01, row C8: no author has to give way to an old copy."""
+    vendor = [Distribution("torchy", "2.1.1"), Distribution("alpha", "1.0")]
+    with (
+        IndexServer(tmp_path / "vendor", vendor) as first,
+        IndexServer(tmp_path / "others", [Distribution("alpha", "2.0"), *read_recipe(DEFAULT_RECIPE)]) as second,
+    ):
+        home = new_home(tmp_path / "home", indexes=[first.url, second.url])
+        answer = home.install(home.plugin("ash", "torchy==2.1.1", "alpha>1"))
+        assert answer.gist == "1 refused no-matching-version"
+        [reason] = answer.value["reasons"]
+        assert reason["message"] == (
+            f"no release of `alpha` satisfies `alpha>1`; the index `{first.url}` answered for `alpha`, and "
+            f"the index `{second.url}` was not asked: the first index that knows a name has it"
+        )
+        assert "`pm.indexes`" in reason["hint"]
+        assert [step for step in answer.steps if step.startswith("widen")] == []
+        turned = home.config.read_text().replace(first.url, "X").replace(second.url, first.url).replace("X", second.url)
+        home.config.write_text(turned)
+        assert home.install(home.work / "ash").gist == "0 admitted"
+
+
+def test_a_refusal_by_quarantine_names_its_instant(served: Home, server: IndexServer) -> None:
+    """Row C20."""
+    server.offer(Distribution("young", "1.0", uploaded="2024-05-01T00:00:00.000000Z"))
+    with server:
+        answer = served.install(served.plugin("ash", "young"), "--exclude-newer", "2024-02-01")
+    assert answer.gist == "1 refused quarantined"
+    assert answer.value["reasons"][0]["message"].endswith(
+        ": what was uploaded after 2024-02-01T00:00:00Z is too young (`2024-02-01`)"
+    )
+
+
+def test_a_clock_that_is_behind_the_index_is_named_with_what_fails_by_it(served: Home, server: IndexServer) -> None:
+    """Case clock-wrong-01: here the files are from the future instead."""
+    server.offer(Distribution("young", "1.0", uploaded="2999-05-01T00:00:00.000000Z"))
+    with server:
+        answer = served.install(served.plugin("ash", "young"), "--exclude-newer", "14 days")
+    [reason] = answer.value["reasons"]
+    assert (answer.gist, answer.stderr.count("Warning")) == ("1 refused quarantined", 0)
+    assert "; the clock of this machine says 2" in reason["message"]
+    assert reason["message"].endswith(", and files of the index are from 2999-05-01T00:00:00Z")
+    assert reason["hint"] == "set the clock of this machine: a quarantine counts back from what it says"
+    assert [step for step in answer.steps if step.startswith("allow-newer")] == []
+
+
+def test_what_was_published_a_minute_ago_is_found_by_the_next_try(served: Home, server: IndexServer) -> None:
+    """Row G6: a refusal asks its pages again, of which the cache says that they are young."""
+    ash, birch = served.plugin("ash", "brand-new"), served.plugin("birch", "demo-colors>=9")
+    with server:
+        assert served.install(ash).gist == "1 refused not-found-on-index"
+        assert served.install(birch).gist == "1 refused no-matching-version"
+        time.sleep(1)  # pages are dated to the second
+        server.offer(Distribution("brand-new", "1.0"))
+        server.offer(Distribution("demo-colors", "9.0"))
+        assert served.install(ash).gist == "0 admitted"
+        assert served.install(birch).gist == "0 admitted"
+
+
+def test_every_page_is_asked_again_if_that_is_said(served: Home, server: IndexServer) -> None:
+    ash = served.plugin("ash", "demo-colors")
+    with server:
+        assert served.ask("plugins", "check", ash).gist == "0 admitted"
+        time.sleep(1)  # pages are dated to the second
+        server.offer(Distribution("demo-colors", "9.0"))
+        before = len(server.paths("/simple/demo-colors/"))
+        assert served.ask("plugins", "check", served.plugin("elm", "demo-colors>1.5")).gist == "0 admitted"
+        assert len(server.paths("/simple/demo-colors/")) == before
+        assert served.install(ash, "--refresh").gist == "0 admitted"
+        assert served.pins["demo-colors"] == "9.0"
