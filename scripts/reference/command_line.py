@@ -42,8 +42,8 @@ VARIABLES = (
     Variables(
         ("UV_CONFIG_FILE", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_INDEX", "UV_INDEX_URL"),
         "indexes and folders as uv understands them. With one of them, or a `uv.toml`, uv's configuration is used and "
-        "pip's is not ([index-client.md](index-client.md)). `UV_INDEX_<NAME>_USERNAME` and `UV_INDEX_<NAME>_PASSWORD` are "
-        "the login for an index of that name, also of `pm.indexes`",
+        "pip's is not ([index-client.md](index-client.md)). `UV_INDEX_<NAME>_USERNAME` and `UV_INDEX_<NAME>_PASSWORD` "
+        "are the login for an index of that name, also of `pm.indexes`",
     ),
     Variables(("UV_NO_CONFIG",), "no `uv.toml` is looked for"),
     Variables(
