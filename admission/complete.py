@@ -332,8 +332,8 @@ class Solver:
         """Rule out versions that no candidate pins which is needed without them; an unread one may pin anything."""
         found = []
         for name, position in chosen.items():
-            shut = self._universe.package(name).conditional & ~self._opened(name)
-            if shut >> position & 1:
+            conditional = self._universe.package(name).conditional
+            if conditional >> position & 1 and (shut := conditional & ~self._opened(name)) >> position & 1:
                 self._let_in_optional()
                 reach = self._reach(chosen, closed=name)
                 if not reach.is_open and (self._direct or not _pins(reach.arcs, name, position)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from admission.assignment import Assignment, reachable
 from admission.core_gate import told_extras
@@ -10,7 +10,7 @@ from admission.decision import Notice
 from admission.facts import Candidate
 from admission.question import Question
 from admission.requirement import Origin, Owner
-from admission.universe import Arc, Universe
+from admission.universe import Universe
 from admission.versions import bits, newest
 from lockfiles import Edge
 from lockfiles.graph import requirement_of
@@ -82,14 +82,12 @@ def _moved(question: Question, universe: Universe, chosen: Assignment) -> Iterat
 
 def _older(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:
     """Name older versions that were chosen only because newer ones exclude this Python or need what does not fit."""
+    accepted = _accepted(universe, chosen)
     for name, position in chosen.items():
         if name in question.pins:
             continue
         package = universe.package(name)
-        accepted = package.sets.every
-        for arc in _demands(universe, chosen, name):
-            accepted &= arc.mask
-        newer = accepted & ~((2 << position) - 1)
+        newer = accepted.get(name, -1) & package.sets.every & ~((2 << position) - 1)
         shut = [
             i for i in bits(newer) if (e := package.page.excluded.get(i)) is not None and e.code == "python-version"
         ]
@@ -117,14 +115,13 @@ def _in_the_way(universe: Universe, chosen: Assignment, name: str, top: str) -> 
     return f"{top} {found.text}" if found is not None else f"{top} does not fit together with all that is chosen"
 
 
-def _demands(universe: Universe, chosen: Assignment, name: str) -> Iterator[Arc]:
-    for root in universe.roots:
-        if root.requirement.name == name:
-            yield universe.root_arc(root)
-    for other, position in chosen.items():
-        candidate = universe.candidate(other, position)
-        if candidate is not None and any(edge.name == name and not edge.extra for edge in candidate.requires):
-            yield from (arc for arc in universe.arcs(other, position) if arc.name == name)
+def _accepted(universe: Universe, chosen: Assignment) -> Mapping[str, int]:
+    """Return for each package the versions that all demands on it accept, those of extras aside."""
+    accepted: dict[str, int] = {}
+    plain = (arc for name, position in chosen.items() for arc in universe.arcs(name, position))
+    for arc in (*map(universe.root_arc, universe.roots), *plain):
+        accepted[arc.name] = accepted.get(arc.name, -1) & arc.mask
+    return accepted
 
 
 def _core_expects(universe: Universe, chosen: Assignment) -> Iterator[Notice]:

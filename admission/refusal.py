@@ -75,7 +75,8 @@ def _decide(universe: Universe, roots: Sequence[Root], limits: _Limits) -> Compl
     is impossible here stays so whatever is added, and leaving out one that only opens shows nothing.
     """
     # where an address fell away its package counts as fit for everything, so nothing can be added by it
-    others = [root for root in universe.roots if root not in roots and root not in universe.address_roots]
+    left = frozenset(roots).union(universe.address_roots)
+    others = [root for root in universe.roots if root not in left]
     return decide_completely(universe.restricted(roots), roots, *limits, optional=others)
 
 

@@ -49,6 +49,10 @@ class _Choice(NamedTuple):
     position: int
 
 
+MOST_WORK = 150_000
+"""Packages looked at in all rounds together: in each round resolvelib looks at all of them. That is about a second."""
+
+
 class _GivenUp(Exception):
     """Raised through resolvelib, which has a limit on rounds only."""
 
@@ -185,12 +189,18 @@ class _Reporter(BaseReporter[_Demand, _Choice, str]):
         self._provider = provider
         self._may_go_on = may_go_on
         self._patience = PATIENCE
+        self._work = 0
         self.rounds = 0
         self.final: Mapping[str, _Choice] = {}
 
     def starting_round(self, index: int) -> None:
         self.rounds = index + 1
         if not self._may_go_on():
+            raise _GivenUp
+
+    def ending_round(self, index: int, state: State[_Demand, _Choice, str]) -> None:  # noqa: ARG002 - resolvelib's interface
+        self._work += len(state.criteria)
+        if self._work > MOST_WORK:
             raise _GivenUp
 
     def resolving_conflicts(self, causes: Collection[RequirementInformation[_Demand, _Choice]]) -> None:

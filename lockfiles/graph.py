@@ -6,7 +6,21 @@ from typing import NamedTuple
 
 from lockfiles.lock import Edge, Lock, Owner, Pin
 
-__all__ = ["Branch", "Chain", "Link", "active_edges", "chains", "owners", "owners_of", "requirement_of", "tree"]
+__all__ = [
+    "Branch",
+    "Chain",
+    "Link",
+    "active_edges",
+    "chains",
+    "covering",
+    "owners",
+    "owners_of",
+    "requirement_of",
+    "tree",
+]
+
+DEEPEST = 100
+"""Levels of a tree, if no other number is asked for."""
 
 
 class Link(NamedTuple):
@@ -60,12 +74,27 @@ def chains(lock: Lock, name: str) -> tuple[Chain, ...]:
     return tuple(sorted(found, key=lambda chain: (len(chain.links), chain.owner)))
 
 
-def tree(
-    lock: Lock, names: Sequence[str] = (), *, inverted: bool = False, depth: int | None = None
-) -> tuple[Branch, ...]:
+def covering(lock: Lock, names: Sequence[str]) -> list[str]:
+    """Return those of some pins, in their order, that none of the ones before leads to."""
+    needs = _needs(lock)
+    covered: set[str] = set()
+    first = []
+    for name in names:
+        if name not in covered:
+            first.append(name)
+        waiting = [name]
+        while waiting:
+            if (other := waiting.pop()) not in covered:
+                covered.add(other)
+                waiting.extend(further for further, _ in needs[other])
+    return first
+
+
+def tree(lock: Lock, names: Sequence[str] = (), *, inverted: bool = False, depth: int = DEEPEST) -> tuple[Branch, ...]:
     """Return the pins as a tree in which each is shown once in full, down to `depth` levels.
 
     It begins at `names`; without them at what owners ask for (inverted: at what needs nothing), and then at the rest.
+    It is a value with as many levels, and nothing can be done with one that has thousands.
     """
     needs = _needs(lock)
     joined = _inverted(needs) if inverted else needs

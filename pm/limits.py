@@ -288,6 +288,13 @@ WHEEL_BYTES = Limit(
     reason="the largest real ones have about 3 GB; beyond 4 GB an archive needs an extension of the format",
     unusable="that version",
 )
+TREE_LEVELS = Limit(
+    value=100,
+    unit="levels",
+    of="a tree of dependencies that is shown",
+    reason="real ones have about 15; readers of JSON give up at a nesting of about a thousand",
+    unusable="nothing: what has more below is marked, and `pm why` tells its chain",
+)
 
 
 def table() -> list[Limit]:

@@ -5,9 +5,10 @@ from typing import NamedTuple, TypedDict, cast
 
 from admission import Owner, canonical_name
 from lockfiles import Artifact, Lock, Pin
-from lockfiles.graph import Branch, active_edges, chains, owners, tree
+from lockfiles.graph import Branch, active_edges, chains, covering, owners, tree
 from pm.generations.records import Record
 from pm.host.core import HostedCore, core_from_json
+from pm.limits import TREE_LEVELS
 from pm.names import safe_text, shown
 from pm.receipts.plain import to_plain
 
@@ -115,8 +116,10 @@ def why_to_json(record: Record, package: str) -> Why:
 def tree_to_json(record: Record, *, invert: str | None = None, depth: int | None = None) -> Tree:
     """Return what each owner of a generation requires, and so on; with `invert`, what requires that package.
 
-    Each package is shown in full once, down to `depth` levels. Raise `UnknownPackage`.
+    Each package is shown in full once, down to `depth` levels, and never deeper than `TREE_LEVELS`. Raise
+    `UnknownPackage`.
     """
+    depth = min(depth or TREE_LEVELS.value, TREE_LEVELS.value)
     required = _Required(record)
     value: Tree = {"generation": record.generation, "owners": [], "rest": [], "inverted": None}
     if invert:
@@ -203,7 +206,7 @@ def _unknown(package: str, name: str, lock: Lock) -> str:
 # -- trees
 
 
-def _forest(required: _Required, depth: int | None) -> tuple[list[Group], list[Node]]:
+def _forest(required: _Required, depth: int) -> tuple[list[Group], list[Node]]:
     lock = required.lock
     demands = {owner: required.demands(owner) for owner in required.owners}
     rest = _rest(required)
@@ -226,10 +229,10 @@ def _rest(required: _Required) -> list[str]:
     pins = [pin for pin in required.lock.pins if not found[pin.name] and pin.name != required.core]
     needed = {edge.name for pin in pins for edge in active_edges(pin)}
     first = sorted((pin.name for pin in pins), key=lambda name: (name in needed, name))
-    return [branch.name for branch in tree(required.lock, first)] if first else []
+    return covering(required.lock, first)
 
 
-def _repeated(lock: Lock, name: str, depth: int | None) -> Branch:
+def _repeated(lock: Lock, name: str, depth: int) -> Branch:
     """Return a package that was shown before: in full, unless the depth shows nothing in full."""
     [branch] = tree(lock, [name], depth=1)
     return branch if depth == 1 else branch._replace(repeated=branch.deeper, deeper=False)
@@ -247,7 +250,7 @@ def _node(branch: Branch, requirement: str = "") -> Node:
     }
 
 
-def _inverted(branch: Branch, required: _Required, depth: int | None) -> Node:
+def _inverted(branch: Branch, required: _Required, depth: int) -> Node:
     """Return a branch of an inverted tree; the core is told as an owner and not as a package besides."""
     node = _node(branch._replace(branches=()))
     pin = required.lock.pin(branch.name)
@@ -259,8 +262,9 @@ def _inverted(branch: Branch, required: _Required, depth: int | None) -> Node:
         {"kind": owner.kind, "name": owner.name, "requirement": required.text(owner, branch.name)}
         for owner in requiring
     ]
-    further = depth - 1 if depth is not None else None
-    node["branches"] = [_inverted(other, required, further) for other in branch.branches if other.name != required.core]
+    node["branches"] = [
+        _inverted(other, required, depth - 1) for other in branch.branches if other.name != required.core
+    ]
     return node
 
 

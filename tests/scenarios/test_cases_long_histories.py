@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from types import FrameType
+
 import pytest
 
 from admission import Admitted, Refused, Undecided
 from admission.decision import Decision
 from admission.verdict import Deliberation
 from fixtures.histories import CLIENTS, Index, chained, clauses, crowded_home, joined, world_of
+from fixtures.wheels import Distribution
 from fixtures.worlds import World
 
 FEW = 2_000
@@ -112,3 +117,48 @@ def test_a_refusal_that_is_clear_when_the_time_is_over_stays_one_with_a_proof_th
     proofs = [reason.proof for end in ends if isinstance(end, Refused) for reason in end.reasons]
     assert {type(end) for end in ends} == {Undecided, Refused}
     assert {(proof.minimal, proof.verified) for proof in proofs if proof} == {(False, True), (True, True)}
+
+
+# -- wide and deep
+
+
+def calls_of(world: World) -> int:
+    """Return how many calls of functions it takes to decide about a world: time that no other program changes."""
+    count = 0
+
+    def called(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(called)
+    try:
+        Deliberation(world.question()).decide(world.facts)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def wide(size: int) -> World:
+    """Return a world in which one package needs many, and each of those the same one."""
+    names = [f"part{number}" for number in range(size)]
+    parts = [Distribution(name, version, ["base>=1"]) for name in names for version in ("1.0", "2.0")]
+    return world_of([Distribution("whole", "1.0", names), *parts, Distribution("base", "1.0")], ("p", "whole"))
+
+
+def deep(size: int) -> World:
+    links = [Distribution(f"link{number}", "1.0", [f"link{number + 1}"]) for number in range(size)]
+    return world_of([*links, Distribution(f"link{size}", "1.0")], ("p", "link0"))
+
+
+def many(size: int) -> World:
+    """Return a world in which one plugin declares many requirements, one of which the core forbids."""
+    names = [f"part{number}" for number in range(size)]
+    parts = [Distribution(name, "1.0") for name in (*names, "base")]
+    asked = [("p", name) for name in names]
+    return world_of([*parts, Distribution("base", "2.0")], *asked, ("p", "base>=2"), ("core", "base==1.0"))
+
+
+@pytest.mark.parametrize("kind", [wide, deep, many])
+def test_what_is_twice_as_wide_or_deep_takes_hardly_more_than_twice_as_long(kind: Callable[[int], World]) -> None:
+    """Faults D8 and G2: what grew with the square took four times as long."""
+    assert calls_of(kind(600)) < 2.6 * calls_of(kind(300))

@@ -14,6 +14,7 @@ from lockfiles import Artifact, Edge, Lock, Pin
 from pm.cli.dependency_tree import UnknownPackage, tree_text, tree_to_json, why_text, why_to_json
 from pm.generations.records import Member, Record
 from pm.host.core import HostedCore, core_to_json
+from pm.limits import TREE_LEVELS
 from pm.places import EnvironmentNumber, GenerationNumber
 
 CORE = Owner("core", "hermes-agent")
@@ -479,3 +480,33 @@ def test_explaining_loads_nothing_heavy() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3]
     )
     assert json.loads(done.stdout) == []
+
+
+# -- deep
+
+
+def chain(length: int, *owners: Owner) -> Record:
+    """Return a record in which each of many packages needs the next one."""
+    first = pin("link-0000", "1.0", Edge("link-0001"), owners=owners)
+    links = [pin(f"link-{number:04}", "1.0", Edge(f"link-{number + 1:04}")) for number in range(1, length - 1)]
+    pins = (first, *links, pin(f"link-{length - 1:04}", "1.0"))
+    return record(Lock(pins), (member("web", "1.2", "link-0000"),), Core("hermes-agent", "0.19.0"))
+
+
+@pytest.mark.parametrize("owners", [(WEB,), ()])
+def test_a_chain_of_thousands_is_shown_to_the_deepest_level_that_programs_can_read(owners: tuple[Owner, ...]) -> None:
+    """Fault G3."""
+    deep = chain(2_000, *owners)
+    value = tree_to_json(deep)
+    lines = tree_text(value, width=120).splitlines()
+    assert json.loads(json.dumps(value, indent=2)) == value
+    assert sum("link-" in line for line in lines) == TREE_LEVELS.value
+    assert lines[-1] == "(+) has more below this depth"
+
+
+def test_a_chain_of_thousands_is_told_from_either_end() -> None:
+    deep = chain(2_000, WEB)
+    assert len(why_to_json(deep, "link-1999")["chains"][0]) == 2_000
+    top = tree_to_json(deep, invert="link-1999", depth=5_000)["inverted"]
+    assert top is not None
+    assert "link-1900" in tree_text(tree_to_json(deep, invert="link-1999"), width=120)
