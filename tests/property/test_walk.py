@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
-from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from admission import Admitted, Question, decide
@@ -12,7 +11,7 @@ from admission.assignment import reachable
 from admission.frontier import frontier
 from admission.gates import root_requirements
 from admission.universe import Universe, roots_of
-from fixtures.brute_force import demands_in
+from fixtures.brute_force import demands_in, is_exact, is_prerelease, names_a_prerelease, satisfies
 from fixtures.worlds import World, any_world, shuffled, some_pins
 
 _SEEDS = st.integers(0, 2**32)
@@ -43,27 +42,23 @@ def _first(world: World, name: str, chosen: dict[str, str], question: Question) 
     """Return the version that the rule of preference takes of those that everybody who asks for it accepts."""
     known = world.facts.pages[name]
     asked = [edge for edge in demands_in(world, chosen) if edge.name == name]
-    accepted = [v for v in known.versions if all(_accepts(edge.specifier, v) for edge in asked)]
-    pinned = any(edge.specifier.startswith("==") for edge in asked)
+    accepted = [v for v in known.versions if all(satisfies(edge.specifier, v) for edge in asked)]
+    pinned = any(is_exact(edge.specifier) for edge in asked)
     opted_in = any(
-        SpecifierSet(requirement.specifier).prereleases
+        names_a_prerelease(requirement.specifier)
         for requirement in root_requirements(question.constraints)
         if requirement.name == name
-    ) or all(Version(v).is_prerelease for v in known.versions)
+    ) or all(map(is_prerelease, known.versions))
     excluded = {known.versions[position]: exclusion.code for position, exclusion in known.excluded.items()}
-    free = [v for v in accepted if v not in excluded and (opted_in or not Version(v).is_prerelease)]
+    free = [v for v in accepted if v not in excluded and (opted_in or not is_prerelease(v))]
     usable = [v for v in accepted if excluded.get(v, "yanked-only") == "yanked-only" and (v in free or pinned)]
     preferred = question.constraints.core.preferences.get(name)
 
     def rank(version: str) -> tuple[bool, bool, bool, Version]:
-        is_preferred = preferred is not None and _accepts(preferred, version) and version in free
+        is_preferred = preferred is not None and satisfies(preferred, version) and version in free
         return question.pins.get(name) == version, is_preferred, version in free, Version(version)
 
     return max(usable, key=rank)
-
-
-def _accepts(specifier: str, version: str) -> bool:
-    return SpecifierSet(specifier).contains(version, prereleases=True)
 
 
 @given(_SEEDS)

@@ -34,7 +34,7 @@ def _fault(world: World, policy: Policy, before: Lock | None, step: Step) -> str
     decision = decide(after.question(policy=allowed, pins=pins), after.facts)
     if not step.confirmed or not isinstance(decision, Admitted):
         return f"{step} is not admitted"
-    if allowed == policy and decision.lock.versions() not in solutions(after, policy.prerelease):
+    if decision.lock.versions() not in solutions(after, policy.prerelease, pins, allowed=allowed.allow_prerelease):
         return f"{step} leads to what is no solution"
     foretold = after_effect(pins, step.effect)
     return "" if foretold == decision.lock.versions() else f"{step} leads to {decision.lock.versions()}"
