@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from admission.assignment import Assignment
 from admission.fates import ALONE, core_fault_of, owner_of, unusable_code
-from admission.universe import INVALID, Arc, Root, Universe, Unknown
+from admission.universe import INVALID, Arc, Root, Universe
 from admission.versions import newest
 
 __all__ = ["Holder", "Obstacle", "ObstacleSearch", "holders_of"]
@@ -62,13 +62,12 @@ class ObstacleSearch(NamedTuple):
         self, name: str, position: int, extras: Iterable[str] = ("",), depth: int = _DEEPEST
     ) -> Obstacle | None:
         """Return what is in the way of a version; `None` where that is not found."""
-        try:
-            arcs = [arc for extra in extras for arc in self.universe.arcs(name, position, extra)]
-        except Unknown:
-            return None
+        pages = self.universe.facts.pages
+        arcs = sorted(arc for extra in extras for arc in self.universe.arcs_on(pages, name, position, extra))
         found = next(filter(None, map(self._direct, arcs)), None)
         if found is None and depth:
-            found = next(filter(None, (self._behind(arc, depth - 1) for arc in arcs)), None)
+            others = (arc for arc in arcs if arc.name != name)
+            found = next(filter(None, (self._behind(arc, depth - 1) for arc in others)), None)
         return found
 
     def _direct(self, arc: Arc) -> Obstacle | None:
