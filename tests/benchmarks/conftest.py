@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fixtures.benchmarks import Furnished, Row, as_json, table
+from fixtures.growth import Measured, growth_table
 
 CORE = "hermes-agent==0.19.0"
 PROVIDERS = ("memory/mem0", "memory/hindsight", "memory/honcho", "memory/supermemory")
@@ -27,6 +28,7 @@ ASKED = (
 )
 CROWD = 50
 _ROWS = pytest.StashKey[list[Row]]()
+_GROWN = pytest.StashKey[list[Measured]]()
 
 
 @pytest.fixture(scope="session")
@@ -60,8 +62,22 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Furnished:
     return furnished
 
 
+@pytest.fixture
+def grown(pytestconfig: pytest.Config) -> Callable[[Measured], Measured]:
+    """Return a function that takes what a home takes into the table of growth."""
+
+    def take(measured: Measured) -> Measured:
+        pytestconfig.stash.setdefault(_GROWN, []).append(measured)
+        return measured
+
+    return take
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Show the table, and write it."""
+    if sizes := config.stash.get(_GROWN, []):
+        terminalreporter.section("growth, in milliseconds")
+        terminalreporter.write_line(growth_table(sizes))
     measured = config.stash.get(_ROWS, [])
     if not measured:
         return
