@@ -165,8 +165,7 @@ def _check_absent(pins: Iterable[Pin], sources: Sources, *, offline: bool) -> No
     lost = [pin for pin in pins if not pin.artifact.url]
     if lost:
         message = f"the locked wheels are no longer on this machine: {_names(lost)}"
-        hint = "put them into a folder of `pm.find_links`, or resolve again with `hermes pm init`"
-        raise PmError("hash-mismatch", message, hint=hint)
+        raise PmError("hash-mismatch", message, hint="put them into a folder of `pm.find_links`")
     remote = [pin for pin in pins if pin.artifact.url]
     if remote and (offline or not sources.indexes):
         why = "`--offline` is given" if offline else "no index is configured"

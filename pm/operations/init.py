@@ -17,6 +17,7 @@ from pm.operations.damage import environment_damage
 from pm.operations.new_generation import decided_on, realise
 from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
+from pm.operations.verify import found
 from pm.places import expanded
 from pm.receipts.receipt import Done
 from pm.verdict.resolve import open_resolver
@@ -43,12 +44,12 @@ def initialise(run: OperationRun, options: Options, bundle: Bundle | None = None
         run.reads(state)
         changes = (*_changes(state), *_folders(state.settings, bundle))
         is_new = bundle is not None and state.record is not None and not bundle.agrees(state.record.lock)
-        if not changes and not is_new and _is_made(state, state.union):
+        if not changes and not is_new and _is_made(run, state, state.union):
             run.decides_on(state.union)
             return Done("unchanged")
         verdict = resolve(run, resolver, state.union)
         admitted = isinstance(verdict.decision, Admitted)
-        if not changes and not is_new and admitted and _is_made(state, verdict.proposal):
+        if not changes and not is_new and admitted and _is_made(run, state, verdict.proposal):
             return Done("unchanged")
         edits = Edits({run.places.root: changes}, decided_on=decided_on(state))
         return realise(run, resolver, verdict, edits)
@@ -104,11 +105,13 @@ def _changes(state: State) -> tuple[ConfigChange, ...]:
     return tuple(Set(name, wish) for name, wish, is_set in wanted if wish is not None and wish != is_set)
 
 
-def _is_made(state: State, proposal: Proposal) -> bool:
+def _is_made(run: OperationRun, state: State, proposal: Proposal) -> bool:
+    """Say whether the selected generation is what was asked for, and all of its files are what they were."""
     record = state.record
     return (
         record is not None
         and (record.python, record.interpreter) == (state.python, str(state.interpreter.path))
         and record.fingerprint == proposal.fingerprint
         and environment_damage(state.places, record) is None
+        and not found(run, record)
     )
