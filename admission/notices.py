@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from admission.assignment import Assignment, reachable
 from admission.core_gate import told_extras
@@ -12,6 +13,9 @@ from admission.question import Question
 from admission.requirement import Origin, Owner
 from admission.universe import Universe
 from admission.versions import bits, newest
+
+if TYPE_CHECKING:
+    from admission.obstacles import Holders
 from lockfiles import Edge
 from lockfiles.graph import requirement_of
 
@@ -83,6 +87,7 @@ def _moved(question: Question, universe: Universe, chosen: Assignment) -> Iterat
 def _older(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:
     """Name older versions that were chosen only because newer ones exclude this Python or need what does not fit."""
     accepted = _accepted(universe, chosen)
+    held: Holders = {}
     for name, position in chosen.items():
         if name in question.pins:
             continue
@@ -102,16 +107,22 @@ def _older(question: Question, universe: Universe, chosen: Assignment) -> Iterat
         elif newer & package.free and not universe.preferred(name) >> position & 1:
             top = package.page.versions[newest(newer & package.free)]
             version = package.page.versions[position]
-            why = _in_the_way(universe, chosen, name, top)
+            held = held or _held(universe, chosen)
+            why = _in_the_way(universe, held, name, top)
             yield Notice("older-for-dependency", f"{name} {version} is chosen although {top} exists: {why}", name)
 
 
-def _in_the_way(universe: Universe, chosen: Assignment, name: str, top: str) -> str:
-    from admission.obstacles import ObstacleSearch, holders_of  # most sets have nothing older
+def _held(universe: Universe, chosen: Assignment) -> Holders:
+    from admission.obstacles import holders_of  # most sets have nothing older
+
+    return holders_of(universe, universe.roots, chosen)
+
+
+def _in_the_way(universe: Universe, held: Holders, name: str, top: str) -> str:
+    from admission.obstacles import ObstacleSearch
 
     position = universe.package(name).sets.positions[top]
-    others = {other: place for other, place in chosen.items() if other != name}
-    found = ObstacleSearch(universe, holders_of(universe, universe.roots, others)).obstacle(name, position)
+    found = ObstacleSearch(universe, held, apart=name).obstacle(name, position)
     return f"{top} {found.text}" if found is not None else f"{top} does not fit together with all that is chosen"
 
 

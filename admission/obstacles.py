@@ -23,6 +23,8 @@ class Holder(NamedTuple):
     said: str
     """*the core requires `numpy<2`*, *`numpy` 1.26 is chosen*."""
     mask: int
+    by: str = ""
+    """The chosen package that holds it; empty for a root."""
 
 
 class Obstacle(NamedTuple):
@@ -46,9 +48,9 @@ def holders_of(universe: Universe, roots: Iterable[Root], chosen: Assignment | N
     settled = {name: (universe.package(name).page.versions[i], i) for name, i in (chosen or {}).items()}
     for name, (version, position) in settled.items():
         for arc in universe.arcs(name, position):
-            held.setdefault(arc.name, []).append(Holder(f"`{name}` {version} requires `{arc.text}`", arc.mask))
+            held.setdefault(arc.name, []).append(Holder(f"`{name}` {version} requires `{arc.text}`", arc.mask, name))
     for name, (version, position) in settled.items():
-        held.setdefault(name, []).append(Holder(f"`{name}` {version} is chosen", 1 << position))
+        held.setdefault(name, []).append(Holder(f"`{name}` {version} is chosen", 1 << position, name))
     return held
 
 
@@ -57,6 +59,8 @@ class ObstacleSearch(NamedTuple):
 
     universe: Universe
     held: Holders
+    apart: str = ""
+    """A package of which another version is looked at: what it holds as it is does not count."""
 
     def obstacle(
         self, name: str, position: int, extras: Iterable[str] = ("",), depth: int = _DEEPEST
@@ -77,7 +81,9 @@ class ObstacleSearch(NamedTuple):
         if code := unusable_code(self.universe, arc):
             return _met(arc, self._alone(arc, code), "none of these can be had")
         holders = self.held.get(arc.name, ())
-        return next((_met(arc, holder.said, holder.said) for holder in holders if not holder.mask & arc.mask), None)
+        parting = (holder for holder in holders if not holder.mask & arc.mask)
+        apart = self.apart
+        return next((_met(arc, each.said, each.said) for each in parting if not apart or each.by != apart), None)
 
     def _behind(self, arc: Arc, depth: int) -> Obstacle | None:
         """Return what is in the way of the newest release that a requirement accepts, of a package that is new."""
