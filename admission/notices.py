@@ -27,7 +27,9 @@ def notices(question: Question, universe: Universe, chosen: Assignment) -> tuple
     found = [
         *_declared(question),
         *_conditional(universe, chosen),
+        *_spared(universe, chosen),
         *_moved(question, universe, chosen),
+        *_lost_builds(question, universe, chosen),
         *_older(question, universe, chosen),
         *_core_expects(universe, chosen),
         *_unknown_extras(question, universe, chosen),
@@ -50,15 +52,44 @@ def _conditional(universe: Universe, chosen: Assignment) -> Iterator[Notice]:
         package = universe.package(name)
         version = package.page.versions[position]
         if package.yanked >> position & 1:
-            reason = package.page.excluded[position].detail
-            yield Notice(
-                "yanked-pin", f"{name} {version} is yanked{f': {reason}' if reason else ''}; it is pinned exactly", name
-            )
+            yield _yanked(universe, chosen, name)
         if package.prereleases >> position & 1:
             askers = _askers(universe, chosen, name)
             yield Notice(
                 "prerelease-chosen", f"{name} {version} is a pre-release, required by {', '.join(askers)}", name
             )
+
+
+def _yanked(universe: Universe, chosen: Assignment, name: str) -> Notice:
+    """Say why a yanked version was chosen: it is pinned exactly, or it is locked and was yanked later."""
+    package, position = universe.package(name), chosen[name]
+    said = f"{name} {package.page.versions[position]} is yanked{_reason(universe, name, position)}"
+    if any(arc.exact for arc in _demands(universe, chosen, name)):
+        return Notice("yanked-pin", f"{said}; it is pinned exactly", name)
+    return Notice("yanked-locked", f"{said}; it is in the selected lock, and stays", name)
+
+
+def _reason(universe: Universe, name: str, position: int) -> str:
+    """Return the reason of a yank as it follows a sentence; empty where none is given."""
+    detail = universe.package(name).page.excluded[position].detail
+    return f": {detail}" if detail else ""
+
+
+def _spared(universe: Universe, chosen: Assignment) -> Iterator[Notice]:
+    """Name the locked versions that the quarantine would exclude, all of them at once."""
+    spared = [
+        f"{name} {universe.package(name).page.versions[position]}"
+        for name, position in sorted(chosen.items())
+        if universe.package(name).spared >> position & 1
+    ]
+    if spared:
+        more = f" and {len(spared) - _MOST_NAMED} more" if len(spared) > _MOST_NAMED else ""
+        named = f"{', '.join(spared[:_MOST_NAMED])}{more}"
+        text = f"newer than `pm.exclude_newer` allows, and stays because it is in the selected lock: {named}"
+        yield Notice("quarantined-locked", text)
+
+
+_MOST_NAMED = 20
 
 
 def _askers(universe: Universe, chosen: Assignment, name: str) -> list[str]:
@@ -82,6 +113,27 @@ def _moved(question: Question, universe: Universe, chosen: Assignment) -> Iterat
             yield Notice("core-package-moved", f"{change}: a package of the core, within its bounds", name)
         if position < before:
             yield Notice("moved-down", f"{change}: older than before", name)
+        if universe.package(name).yanked >> before & 1:
+            text = f"{change}: {sets.versions[before]} is yanked{_reason(universe, name, before)}"
+            yield Notice("yanked-left", text, name)
+
+
+def _lost_builds(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:
+    """Name local builds, such as `2.1.1+cu118`, that leave for a version of another build or a plain one."""
+    for name, position in chosen.items():
+        sets, before = universe.package(name).sets, question.pins.get(name, "")
+        version, build = sets.versions[position], before.partition("+")[2]
+        if not build or version.partition("+")[2] == build:
+            continue
+        known = sets.positions.get(before)
+        excluding = [] if known is None else [a for a in _demands(universe, chosen, name) if not a.mask >> known & 1]
+        asked = " and ".join(sorted({f"`{arc.text}`" for arc in excluding}))
+        why = f"{asked} excludes it" if asked else "no source has it any more"
+        fitting = f" that {asked} accepts" if asked else ""
+        other = f"put a wheel of `{name}` with `+{build}`{fitting} into a folder that `pm.find_links` names"
+        hint = f"`hermes pm rollback` goes back to it; to have both, {other}"
+        text = f"{name} {before} → {version}: the build `{build}` is lost, since {why}"
+        yield Notice("build-variant-lost", text, name, hint=hint)
 
 
 def _older(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:

@@ -70,6 +70,7 @@ class PackageSets:
         "prereleases",
         "quarantined",
         "sets",
+        "spared",
         "vouching",
         "yanked",
     )
@@ -86,10 +87,14 @@ class PackageSets:
             else:
                 unusable |= 1 << position
         self._locked = 1 << sets.positions[kept] if kept in sets.positions else 0
-        self.quarantined = (_later_than(page, not_after) if not_after else 0) & ~self._locked
+        young = _later_than(page, not_after) if not_after else 0
+        self.spared = young & self._locked
+        """The locked version, if the quarantine would exclude it."""
+        self.quarantined = young & ~self._locked
         usable = self.sets.every & ~unusable & ~self.quarantined
         no_final = self.prereleases == self.sets.every
-        shut = self.yanked if opted_in or no_final else self.yanked | self.prereleases
+        yanked = self.yanked & ~self._locked  # what is locked stays admissible when its authors yank it
+        shut = yanked if opted_in or no_final else yanked | self.prereleases
         self.free = usable & ~shut
         """May be chosen under any demand."""
         self.conditional = usable & shut

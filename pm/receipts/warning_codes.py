@@ -36,6 +36,26 @@ _WARNINGS = (
         "nothing; where the extra is asked for, this version of the package is not chosen",
     ),
     WarningCode(
+        "yanked-locked",
+        "a version of the selected lock was yanked by its authors since it was chosen; it stays",
+        "see the reason; `hermes pm why` names what requires it, and a bound that excludes it moves it away",
+    ),
+    WarningCode(
+        "yanked-left",
+        "a version of the selected lock that its authors have yanked was replaced",
+        "nothing; the message says why it was yanked",
+    ),
+    WarningCode(
+        "quarantined-locked",
+        "versions of the selected lock are newer than `pm.exclude_newer` allows; they stay",
+        "nothing; they move when something requires another version",
+    ),
+    WarningCode(
+        "build-variant-lost",
+        "a local build of a package, such as `2.1.1+cu118`, was replaced by a plain version or by another build",
+        "go back with `hermes pm rollback`, or offer that build of a version that fits; the message says which",
+    ),
+    WarningCode(
         "moved-down",
         "an older version than before was chosen",
         "see what requires it with `hermes pm why`",
