@@ -146,8 +146,8 @@ def _plugins(version: str, demands: list[str]) -> list[Declaration]:
 
 
 def _accepts(demand: str, version: str) -> bool:
-    bounds = {"through": "", "through>=2": ">=2"}.get(demand, demand.removeprefix("x"))
-    return SpecifierSet(bounds).contains(version, prereleases=True)
+    bounds = {"through": ["<2", ">=2"], "through>=2": [">=2"]}.get(demand, [demand.removeprefix("x")])
+    return any(SpecifierSet(each).contains(version, prereleases=True) for each in bounds)
 
 
 @given(
