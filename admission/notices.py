@@ -11,7 +11,7 @@ from admission.decision import Notice
 from admission.facts import Candidate
 from admission.question import Question
 from admission.requirement import Origin, Owner
-from admission.universe import Universe
+from admission.universe import Arc, Universe
 from admission.versions import bits, newest
 
 if TYPE_CHECKING:
@@ -136,6 +136,15 @@ def _lost_builds(question: Question, universe: Universe, chosen: Assignment) -> 
         yield Notice("build-variant-lost", text, name, hint=hint)
 
 
+def _demands(universe: Universe, chosen: Assignment, name: str) -> Iterator[Arc]:
+    """Yield the demands on one package, those of extras aside: for the few that are yanked or that left."""
+    yield from (universe.root_arc(root) for root in universe.roots if root.requirement.name == name)
+    for other, position in chosen.items():
+        candidate = universe.candidate(other, position)
+        if candidate is not None and any(edge.name == name and not edge.extra for edge in candidate.requires):
+            yield from (arc for arc in universe.arcs(other, position) if arc.name == name)
+
+
 def _older(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:
     """Name older versions that were chosen only because newer ones exclude this Python or need what does not fit."""
     accepted = _accepted(universe, chosen)
@@ -213,17 +222,17 @@ def _unknown_extras(question: Question, universe: Universe, chosen: Assignment) 
 
 
 def _unknown_extras_through(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:
-    for name, edge in _new_edges_with_extras(question, universe, chosen):
-        asker = universe.candidate(name, chosen[name])
+    reached: Mapping[str, set[str]] | None = None
+    for asker, edge in _new_edges_with_extras(question, universe, chosen):
         missing = [*_missing(universe, chosen, edge.name, edge.extras)] if edge.name in chosen else []
-        if asker is None or not missing or not _counts(universe, chosen, name, edge.extra):
-            continue
-        origin = Origin(Owner("distribution", f"{name} {asker.version}"), "METADATA", 0, "Requires-Dist")
+        if missing and edge.extra and reached is None:
+            reached = reachable(universe, chosen) or {}
+        if missing and edge.extra and edge.extra not in (reached or {}).get(asker.name, ()):
+            continue  # it stands behind an extra that nothing asks for
+        origin = Origin(Owner("distribution", f"{asker.name} {asker.version}"), "METADATA", 0, "Requires-Dist")
         for extra, candidate in missing:
-            told = (
-                f"{name} {asker.version} requires `{requirement_of(edge)}`, and {candidate.version} has no such extra"
-            )
-            yield _unknown_extra(told, extra, candidate, origin)
+            asked = f"{asker.name} {asker.version} requires `{requirement_of(edge)}`"
+            yield _unknown_extra(f"{asked}, and {candidate.version} has no such extra", extra, candidate, origin)
 
 
 def _unknown_extra(told: str, extra: str, candidate: Candidate, origin: Origin) -> Notice:
@@ -231,14 +240,16 @@ def _unknown_extra(told: str, extra: str, candidate: Candidate, origin: Origin) 
     return Notice("unknown-extra", told, candidate.name, str(origin.owner), origin, hint)
 
 
-def _new_edges_with_extras(question: Question, universe: Universe, chosen: Assignment) -> Iterator[tuple[str, Edge]]:
+def _new_edges_with_extras(
+    question: Question, universe: Universe, chosen: Assignment
+) -> Iterator[tuple[Candidate, Edge]]:
     """Yield what distributions ask for with extras, of those that are new or that the candidate asks extras of."""
     roots = (root.requirement for root in universe.roots)
     asked = {r.name for r in roots if r.extras and r.origin.owner.name == question.candidate}
     for name, position in chosen.items():
         candidate = universe.candidate(name, position)
         if candidate is not None and (name in asked or _is_new(question, universe, chosen, name)):
-            yield from ((name, edge) for edge in candidate.requires if edge.extras)
+            yield from ((candidate, edge) for edge in candidate.requires if edge.extras)
 
 
 def _is_new(question: Question, universe: Universe, chosen: Assignment, name: str) -> bool:
@@ -255,11 +266,6 @@ def _missing(
             continue
         if all(edge.extra != extra for edge in candidate.requires):
             yield extra, candidate
-
-
-def _counts(universe: Universe, chosen: Assignment, name: str, extra: str) -> bool:
-    """Say whether a dependency of a package is asked for, or stands behind an extra that is not."""
-    return not extra or extra in (reachable(universe, chosen) or {}).get(name, ())
 
 
 def _broken_extras(question: Question, universe: Universe, chosen: Assignment) -> Iterator[Notice]:
