@@ -207,7 +207,12 @@ NOT_FOLLOWED = {
     "pm/operations/damage.py: `hermes pm repair` finishes or undoes it",
     "pm/operations/verify.py: `hermes plugins install --force` with its source brings its files back",
     # tests/functional/test_launch.py
-    "pm/launch/exec.py: an interrupted operation can be neither finished nor undone; `hermes pm verify` says what differs",
+    (
+        "pm/launch/exec.py: an interrupted operation can be neither finished nor undone; "
+        "`hermes pm verify` says what differs"
+    ),
+    # tests/functional/test_verbs_locked.py
+    "admission/notices.py: `hermes pm rollback` goes back to it; to have both, {}",
     # tests/functional/test_linked_plugins.py
     "pm/operations/verify.py: `hermes plugins check {}` judges it as it is now",
     # tests/contracts/test_stopped.py
