@@ -1,5 +1,6 @@
 """Build a wheel from a source distribution whose name the operator consented to."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ class Workshop(NamedTuple):
     built: Path
     """Folder of finished wheels."""
     uv_cache: Path
+    kept: Mapping[tuple[str, str], Path] = {}
+    """Name and version → the wheel that was built before and is locked: as long as it is there it is the one."""
 
 
 def build_wheel(sdist: Path, sha256: str, name: str, workshop: Workshop) -> Path:

@@ -4,7 +4,7 @@ import hashlib
 import itertools
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
@@ -48,6 +48,8 @@ class IndexOptions(NamedTuple):
     """Normalised names whose source distributions may be built."""
     interpreter: Path | None = None
     """The target's, for builds."""
+    own_builds: Mapping[tuple[str, str], Path] = {}
+    """Name and version → the wheel that was built here and is locked: as long as it is there it is the one."""
     limits: Limits = Limits()
     report: "Callable[[Progress], None] | None" = None
     """Told of every answer, in the thread that calls `fetch`."""
@@ -390,7 +392,9 @@ class IndexClient:
                 folder_files=self._folder_files,
                 transport=transport,
                 retrieval=Retrieval(transport, downloads) if transport else None,
-                workshop=Workshop(interpreter, sources, self._cache / "built", self._cache / "uv")
+                workshop=Workshop(
+                    interpreter, sources, self._cache / "built", self._cache / "uv", self._index_options.own_builds
+                )
                 if interpreter
                 else None,
             )

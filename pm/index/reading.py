@@ -171,7 +171,7 @@ class Reader:
         address = WheelAddress.of_page(name)
         package = name if address is None else address.name
         try:
-            artifact, metadata = self._artifact(file, package)
+            artifact, metadata = self._artifact(file, package, version)
         except Unreadable as error:
             artifact = Artifact(file.filename, file.sha256, file.url, size=file.size, upload_time=file.upload_time)
             return Candidate(name, version, artifact, invalid=str(error))
@@ -182,7 +182,11 @@ class Reader:
             return candidate._replace(invalid=f"it is for Python {candidate.requires_python}")
         return candidate
 
-    def _artifact(self, file: ListedFile, name: str) -> tuple[Artifact, bytes]:
+    def _artifact(self, file: ListedFile, name: str, version: str) -> tuple[Artifact, bytes]:
+        own = self._workshop.kept.get((name, version)) if self._workshop is not None else None
+        if own is not None and own.is_file():
+            # another build, or a wheel that was published since, would be another file under the same version
+            return _from_state(own, name, file.upload_time)
         if file.flaw:
             raise Unreadable(file.flaw)
         if not file.is_wheel:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from admission import Refused
@@ -13,7 +14,10 @@ from pm.generations.inventory import recorded_core
 from pm.generations.records import Record
 from pm.generations.uv import forget
 from pm.generations.verification import DamagedCopy
-from pm.host.interpreter import describe_interpreter
+from pm.host.core import keep_core
+from pm.host.interpreter import Interpreter, describe_interpreter
+from pm.index import open_index
+from pm.index.package_sources import Sources
 from pm.operations.damage import environment_damage
 from pm.operations.kept_trees import keep_again
 from pm.operations.run import OperationRun, Result
@@ -86,9 +90,22 @@ def _built(run: OperationRun, record: Record, options: Options) -> Prepared | Re
             return prepare(run.places, record.lock, Ingredients(hosted, interpreter, None, None, allowed), None)
         settings = read_selection(run.places.root).settings
         sources = sources_of(settings, run.places, run.context.environ)
+        _bring_wheels(run, record, interpreter, sources)
         try:
             return prepare(run.places, record.lock, Ingredients(hosted, interpreter, sources, None, allowed), None)
         except PmError as error:
             if error.code == "install-failed":
                 error.hint = error.hint or "the wheels may be gone from the index; `hermes pm init` resolves again"
             raise
+
+
+def _bring_wheels(run: OperationRun, record: Record, interpreter: Interpreter, sources: Sources) -> None:
+    """Copy the wheels that the lock names by path and the state lost, if their folders still have them.
+
+    Without them uv's cache may have what it takes.
+    """
+    if not any(pin.artifact.path for pin in record.lock.pins):
+        return
+    keep_core(recorded_core(run.places, record), run.places)
+    with suppress(PmError), open_index(run.places.cache, interpreter.target, sources) as index:
+        index.adopt(record.lock, run.places.wheels)

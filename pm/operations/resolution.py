@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from admission import Admitted, Problem, Refused
 from pm.operations.run import OperationRun
 from pm.verdict.resolve import Resolver, Verdict, question_of
-from pm.verdict.state import State
+from pm.verdict.state import State, own_builds
 from pm.verdict.union import Proposal
 
 
@@ -64,7 +64,9 @@ def _replaced(state: State, verdict: Verdict) -> Iterator[Problem]:
     record, decision = state.record, verdict.decision
     if record is None or not isinstance(decision, Admitted):
         return
-    before = {pin.artifact.filename: pin.artifact.sha256 for pin in record.lock.pins}
+    own = own_builds(state.places, record)
+    pins = (pin for pin in record.lock.pins if (pin.name, pin.version) not in own)
+    before = {pin.artifact.filename: pin.artifact.sha256 for pin in pins}
     for pin in decision.lock.pins:
         known = before.get(pin.artifact.filename)
         if known is not None and known != pin.artifact.sha256:

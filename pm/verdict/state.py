@@ -16,6 +16,7 @@ from pm.host.core import CoreNeedsPython, HostedCore, core_names, find_core
 from pm.host.cutoff import instant_of
 from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter, find_interpreter
 from pm.index import IndexClient, IndexOptions, open_index
+from pm.index.folders import wheel_in_state
 from pm.index.package_sources import Sources, find_sources, index_address
 from pm.names import same_key
 from pm.places import Places
@@ -143,7 +144,10 @@ def read_state(
     core_setting = settings.core if options.core is None else options.core
     python = settings.python if options.python is None else options.python
     index_options = (index_options or IndexOptions())._replace(
-        offline=options.offline, refresh=options.refresh, allow_build=_consented(settings, record, options).build
+        offline=options.offline,
+        refresh=options.refresh,
+        allow_build=_consented(settings, record, options).build,
+        own_builds=own_builds(places, record),
     )
     interpreter, hosted, index = _host(places, core_setting, python, _Means(sources, index_options, record))
     try:
@@ -193,6 +197,15 @@ def _all_readable(profiles: Iterable[Profile]) -> None:
     for profile in profiles:
         if profile.error is not None:
             raise profile.error
+
+
+def own_builds(places: Places, record: Record | None) -> dict[tuple[str, str], Path]:
+    """Return the wheels of the selected lock that were built here with consent, by name and version."""
+    if record is None:
+        return {}
+    consented = record.consents.get("allow_build", ())
+    pins = (pin for pin in record.lock.pins if pin.artifact.path and pin.name in consented)
+    return {(pin.name, pin.version): wheel_in_state(places.wheels, pin.artifact.path) for pin in pins}
 
 
 class _Consents(NamedTuple):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from fixtures.homes import Home
+from fixtures.homes import Home, new_home
+from fixtures.server import IndexServer
+from fixtures.wheels import DEFAULT_RECIPE, Distribution, read_recipe
 
 # --- uv's cache -------------------------------------------------------------------------------------------------------
 
@@ -136,3 +139,38 @@ def test_an_environment_that_is_whole_is_taken_over(home: Home) -> None:
     before = home.generation
     assert home.install(home.plugin("birch", "demo-transport")).gist == "0 admitted"
     assert (home.generation, home.ask("pm", "verify").gist) == (before, "0 verified")
+
+
+# --- what was built here ----------------------------------------------------------------------------------------------
+
+RAW = Distribution("rawhide", "1.0", tags=(), sdist=True)
+
+
+@pytest.mark.parametrize("is_published", [True, False], ids=["a wheel comes", "its source stays"])
+def test_what_was_built_here_is_kept_and_nothing_is_accused(tmp_path: Path, *, is_published: bool) -> None:
+    """Row B7: with a cold cache a published wheel, or another build, would be another file of the same version."""
+    with IndexServer(tmp_path / "files", [*read_recipe(DEFAULT_RECIPE), RAW]) as server:
+        home = new_home(tmp_path / "home", indexes=[server.url])
+        assert home.install(home.plugin("ash", "rawhide"), "--allow-build", "rawhide").gist == "0 admitted"
+        built = locked(home, "rawhide")
+        if is_published:
+            server.withdraw("rawhide")
+            server.offer(RAW._replace(tags=("py3-none-any",), files={"rawhide.py": "published = True\n"}))
+        shutil.rmtree(home.state / "cache")
+        answer = home.install(home.plugin("birch", "demo-colors"))
+        assert (answer.gist, answer.warnings, locked(home, "rawhide")) == ("0 admitted", [], built)
+        assert answer.changes == ["+demo-colors 2.0"]
+        assert home.ask("pm", "verify").gist == "0 verified"
+        shutil.rmtree(home.state / "wheels")
+        shutil.rmtree(home.state / "cache")
+        again = home.install(home.plugin("cedar", "demo-transport"))
+        assert (again.gist, "file-replaced" in again.warnings) == ("0 admitted", False)
+
+
+def locked(home: Home, name: str) -> str:
+    """Return the digest of the wheel that the selected generation's lock names for a package."""
+    lock = tomllib.loads((home.generation / "pylock.toml").read_text())
+    (package,) = (row for row in lock["packages"] if row["name"] == name)
+    return str(
+        package["wheels"][0]["hashes"]["sha256"] if "wheels" in package else package["archive"]["hashes"]["sha256"]
+    )

@@ -82,6 +82,14 @@ def environment_gone(setting: Setting) -> None:
     shutil.rmtree(setting.home.generation)
 
 
+def environment_wheels_and_cache_gone(setting: Setting) -> None:
+    """Leave the record, and the folder that the wheels came from."""
+    shutil.rmtree(setting.home.state / "wheels")
+    shutil.rmtree(setting.home.state / "cache")
+    for folder in (path for path in setting.home.state.glob("generations/*") if path.is_dir()):
+        shutil.rmtree(folder)
+
+
 def environment_incomplete(setting: Setting) -> None:
     shutil.rmtree(site(setting.home))
 
@@ -186,6 +194,7 @@ def copy_gone(setting: Setting) -> None:
 SEEN_AT_ONCE = [
     killed_between_two_names,
     environment_gone,
+    environment_wheels_and_cache_gone,
     environment_incomplete,
     distribution_gone,
     stranger_in_the_environment,
