@@ -377,7 +377,7 @@ def test_a_plugin_is_in_its_place_again_though_somebody_changed_the_config_after
     collected = home.ask("pm", "gc")
     assert (killed.returncode, answer.gist, collected.warnings[0], snapshot(home.path / "plugins")) == (
         -signal.SIGKILL,
-        "0 verified",
+        "1 drift interrupted",
         "interrupted",
         before,
     )
