@@ -82,6 +82,7 @@ def _pointer(value: Mapping[str, Any], places: Places) -> Pointer:
     folder = places.state / path_text(value["path"])
     if folder.parent.name != "generations" or not folder.name.isdecimal():
         raise ValueError(folder)
+    int(folder.name)
     return Pointer(
         generation=GenerationNumber(int(value["generation"])),
         folder=folder,

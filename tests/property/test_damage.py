@@ -24,7 +24,7 @@ from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
 from pm.cli.listings import details, look, plugins, status
 from pm.config.edit import ConfigChange, Disable, Enable, Remove, Set, edit_config
 from pm.config.reader import read_config
-from pm.documents.files import Content
+from pm.documents.files import Content, folder_files
 from pm.errors import PmError
 from pm.generations.drift import drift_of
 from pm.generations.pointer import read_pointer
@@ -84,8 +84,7 @@ def declarations(count: int) -> Iterator[tuple[str, Declaration]]:
         for label, damaged in mutations(file.read_bytes(), count // len(files) + 1, str(file)):
 
             def fetch(name: str, damaged: bytes = damaged, file: Path = file) -> Content:
-                path = file.parent / name
-                return damaged if name == file.name else path.read_bytes() if path.is_file() else None
+                return damaged if name == file.name else folder_files(file.parent)(name)
 
             yield label, assemble(fetch, key=None, fallback="p", core_names=frozenset({"hermes-agent"}))
 
