@@ -105,7 +105,10 @@ def test_a_folder_with_blanks_that_somebody_put_there_is_used_by_its_manifest_na
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("name", ["日本", "-dash", "a b", "../up", "x" * 65])
+@pytest.mark.parametrize(
+    "name",
+    ["日本", "-dash", "a b", "../up", "x" * 65, "node_modules", "Node_Modules", "memory/node_modules", ".hidden"],
+)
 def test_a_name_that_cannot_be_a_folder_below_plugins_is_refused(cold: Home, name: str) -> None:
     before = cold.snapshot(UNTOUCHED_BY_REFUSALS)
     answer = cold.install(cold.plugin("ü ü", name=name))
