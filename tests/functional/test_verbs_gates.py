@@ -205,3 +205,40 @@ def test_a_core_that_only_speaks_for_the_host_has_none_of_its_extras(home: Home)
         "1 refused core-extra",
         "`ash` requires `hermes-agent[matrix]`, the core hermes-embedded-core 0.1.0 has no extra `matrix`",
     )
+
+
+def _writing(name: str, text: str) -> Distribution:
+    return Distribution(name, "1", files={"same.py": text, f"{name}.py": ""})
+
+
+def test_a_plugin_whose_files_clash_is_left_out_of_what_others_get(tmp_path: Path) -> None:
+    home = new_hosted_home(
+        tmp_path,
+        "hermes-agent==0.19.0",
+        Distribution("hermes-agent", "0.19.0"),
+        _writing("one", "1"),
+        _writing("two", "2"),
+    )
+    write_plugin(home.path / "plugins/birch", "one", "two")
+    _enabled_by_hand(home, "birch")
+    answer = home.install(home.plugin("ash"))
+    assert (answer.gist, answer.warnings, home.admitted, home.ask("plugins", "enable", "birch").gist) == (
+        "0 admitted",
+        ["not-admitted"],
+        ["ash in default"],
+        "1 refused file-collision",
+    )
+
+
+def test_another_core_in_the_config_judges_the_files_of_what_an_earlier_one_admitted(tmp_path: Path) -> None:
+    cores = (Distribution("hermes-agent", "0.19.0"), Distribution("hermes-agent", "0.20.0", files={"one.py": "mine"}))
+    home = new_hosted_home(tmp_path, "hermes-agent==0.19.0", *cores, _writing("one", "1"))
+    home.install(home.plugin("birch", "one"))
+    home.install(home.plugin("cedar", "demo-colors"))
+    home.config.write_text(home.config.read_text().replace("hermes-agent==0.19.0", "hermes-agent==0.20.0"))
+    answer = home.install(home.plugin("ash"))
+    assert (answer.status, "not-admitted" in answer.warnings, home.admitted) == (
+        0,
+        True,
+        ["ash in default", "cedar in default"],
+    )
