@@ -30,7 +30,7 @@ from pm.generations.distributions import (
 )
 from pm.generations.file_faults import Fault, Sharing, collisions, flaw, odd, shadowing
 from pm.host.interpreter import Interpreter
-from pm.index.own_paths import bytes_to_read, is_own, oddities, reserved, to_be_read
+from pm.index.own_paths import bytes_to_read, is_own, oddities, reserved, settled, to_be_read
 from pm.index.package_sources import Sources
 from pm.inside import FILE, module_source
 from pm.names import HOST_NAME, shown
@@ -175,7 +175,7 @@ def check_environment(
 def _plain(path: str) -> str:
     """Return a path without detours: nearly every one has none, and to find that out by `normpath` takes long."""
     odd = path.startswith(".") or path.endswith("/") or "//" in path or "/." in path
-    return os.path.normpath(path) if odd else path
+    return settled(os.path.normpath(path)) if odd else path
 
 
 def _reserved(files: Mapping[str, Iterable[str]]) -> Iterator[Fault]:

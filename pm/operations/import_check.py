@@ -13,6 +13,7 @@ from lockfiles import Lock, Pin
 from pm.documents.boundary import alike
 from pm.documents.parse_cache import remembered, stamp_of
 from pm.errors import PmError
+from pm.generations.records import Member
 from pm.operations.run import OperationRun
 from pm.places import expanded
 from pm.plugins.discovery import Found
@@ -27,7 +28,9 @@ _NOT_OF_THE_PLUGIN = frozenset({"__pycache__", "node_modules", "venv", "site-pac
 """Folders in which nothing is looked at."""
 
 
-def note_imports(run: OperationRun, resolver: Resolver, found: Found, *, folder: Path | None, lock: Lock) -> None:
+def note_imports(
+    run: OperationRun, resolver: Resolver, found: Found | Member, *, folder: Path | None, lock: Lock
+) -> None:
     """Warn of modules that the source of an admitted plugin imports, and that nothing in its lock brings.
 
     A module that is used if it is there, and a file that could not be read, are the author's business (`validate`).
@@ -57,7 +60,7 @@ def _findings(value: object) -> tuple[Problem, ...]:
     return tuple(alike(Problem(*row), Problem("", "")) for row in value)
 
 
-def _missing(resolver: Resolver, found: Found, folder: Path, lock: Lock) -> tuple[Problem, ...]:
+def _missing(resolver: Resolver, found: Found | Member, folder: Path, lock: Lock) -> tuple[Problem, ...]:
     from pm.lint.review import Review  # parses source, which a dry run of a known plugin does without
 
     return Review(folder, found.declaration).missing_imports(provided(resolver, lock))

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from admission import Admitted
+from lockfiles import Lock
 from pm.config.edit import ConfigChange, Set
 from pm.config.profiles import CONFIG, read_selection
 from pm.config.settings import Settings
 from pm.errors import PmError
 from pm.generations.build import Edits
 from pm.generations.bundle import Bundle, check_wheels
+from pm.generations.records import Member
 from pm.operations.damage import environment_damage
+from pm.operations.import_check import note_imports
 from pm.operations.new_generation import decided_on, realise
 from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
 from pm.operations.verify import found
 from pm.places import expanded
 from pm.receipts.receipt import Done
-from pm.verdict.resolve import open_resolver
+from pm.verdict.resolve import Resolver, open_resolver
 from pm.verdict.state import Options, State
 from pm.verdict.union import Proposal
 
@@ -51,8 +54,19 @@ def initialise(run: OperationRun, options: Options, bundle: Bundle | None = None
         admitted = isinstance(verdict.decision, Admitted)
         if not changes and not is_new and admitted and _is_made(run, state, verdict.proposal):
             return Done("unchanged")
+        if isinstance(verdict.decision, Admitted):
+            _note_members(run, resolver, verdict.proposal.members, verdict.decision.lock)
         edits = Edits({run.places.root: changes}, decided_on=decided_on(state))
         return realise(run, resolver, verdict, edits)
+
+
+def _note_members(run: OperationRun, resolver: Resolver, members: Iterable[Member], lock: Lock) -> None:
+    """Say what is odd about the plugins that are admitted, as where each of them is asked for."""
+    for member in members:
+        for note in member.declaration.notes:
+            run.note(note, owner=member.key)
+        folder = Path(member.root) if member.root else None
+        note_imports(run, resolver, member, folder=folder, lock=lock)
 
 
 def _check(run: OperationRun, bundle: Bundle) -> None:

@@ -15,6 +15,13 @@ def _enabled(home: Home, plugin: Path) -> Answer:
     return home.ask("plugins", "enable", plugin.name)
 
 
+def _initialised(home: Home, plugin: Path) -> Answer:
+    """Enable the plugin by hand, and make the first generation."""
+    home.ask("plugins", "install", plugin, "--no-enable")
+    home.configure(f"plugins:\n  enabled: [{plugin.name}]\n")
+    return home.ask("pm", "init")
+
+
 Ask = Callable[[Home, Path], Answer]
 ADMITTING: dict[str, Ask] = {
     "check": lambda home, plugin: home.ask("plugins", "check", plugin),
@@ -22,6 +29,7 @@ ADMITTING: dict[str, Ask] = {
     "dry run": lambda home, plugin: home.install(plugin, "--dry-run"),
     "install": lambda home, plugin: home.install(plugin),
     "enable": _enabled,
+    "init": _initialised,
     "validate": lambda home, plugin: home.ask("plugins", "validate", plugin),
 }
 
