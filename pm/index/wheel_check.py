@@ -11,6 +11,7 @@ import posixpath
 import re
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -127,6 +128,35 @@ class Wheel:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
         return sha256_text(digest.digest())
+
+    def ends_well(self, member: zipfile.ZipInfo) -> bool:
+        """Say whether what is packed of a member ends where it should, which `zipfile` does not ask."""
+        if member.compress_type != zipfile.ZIP_DEFLATED:
+            return True
+        inflating = zlib.decompressobj(-zlib.MAX_WBITS)
+        place, end = self._packed(member)
+        while place < end and not inflating.eof:
+            part = self.bytes_at(place, min(end - place, _CHUNK))
+            if not part:
+                return False
+            place += len(part)
+            while part and not inflating.eof:
+                inflating.decompress(part, _CHUNK)
+                part = inflating.unconsumed_tail
+        while not inflating.eof and inflating.decompress(b"", _CHUNK):
+            pass
+        return inflating.eof and place == end and not inflating.unused_data
+
+    def _packed(self, member: zipfile.ZipInfo) -> tuple[int, int]:
+        """Return from where to where the packed bytes of a member lie."""
+        header = self.local_header(member)
+        start = member.header_offset + _LOCAL.size + header.name_length + header.extra_length
+        return start, start + member.compress_size
+
+    def local_header(self, member: zipfile.ZipInfo) -> "_LocalHeader":
+        """Return what stands before the bytes of a member."""
+        content = self.bytes_at(member.header_offset, _LOCAL.size)
+        return _LocalHeader(*_LOCAL.unpack(content.ljust(_LOCAL.size, b"\0")))
 
     def bytes_at(self, start: int, length: int) -> bytes:
         """Return some bytes of the file."""
@@ -317,6 +347,9 @@ def _prove(lines: Iterable[RecordLine], wheel: Wheel) -> None:
     digests = {
         path: wheel.digest(member) for path, member in wheel.members.items() if member.compress_type in _READ_HERE
     }
+    cut = next((path for path, member in wheel.members.items() if not wheel.ends_well(member)), "")
+    if cut:
+        raise Flawed(f"{shown(cut)} in it is damaged")
     for line in lines:
         digest = digests.get(posixpath.normpath(line.path), line.digest)
         if line.has_sha256 and digest != line.digest and posixpath.normpath(line.path) != _own_record(wheel):
@@ -350,7 +383,7 @@ _NOT_ONE = "it is not one archive from its first to its last byte"
 def _ends_of(member: zipfile.ZipInfo, wheel: Wheel) -> frozenset[int]:
     """Return where a member may end: it may be followed by a description of four forms."""
     place = member.header_offset
-    header = _LocalHeader(*_LOCAL.unpack(wheel.bytes_at(place, _LOCAL.size).ljust(_LOCAL.size, b"\0")))
+    header = wheel.local_header(member)
     name = wheel.bytes_at(place + _LOCAL.size, header.name_length)
     end = place + _LOCAL.size + header.name_length + header.extra_length + member.compress_size
     if header.method != member.compress_type or not _is_name(name, member):
