@@ -3,6 +3,7 @@
 A listing is only opened when something must be fetched; the hot path reads the page alone.
 """
 
+import io
 import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -41,8 +42,12 @@ def listing_rows(listing: Listing) -> tuple[bytes, bytes]:
     """Write a listing as its page and the rest."""
     is_merged = listing.reduced is not listing.of_index
     head = [*listing.heard, page_row(listing.of_index).decode("ascii") if is_merged else ""]
-    lines = [_dumped(head), *_file_rows(listing.reduced), *(_file_rows(listing.of_index) if is_merged else ())]
-    return page_row(listing.reduced), b"\n".join(lines)
+    rows = io.BytesIO()  # of a long page, lines that are joined later would be in memory twice
+    rows.write(_dumped(head))
+    for reduced in (listing.reduced, listing.of_index)[: 2 if is_merged else 1]:
+        for row in _file_rows(reduced):
+            rows.write(b"\n" + row)
+    return page_row(listing.reduced), rows.getvalue()
 
 
 def read_listing(page: bytes, rest: bytes) -> Listing:
@@ -109,5 +114,8 @@ class _FileRows(Mapping[int, ListedFile]):
         return sum(1 for _ in self)
 
 
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
+
+
 def _dumped(value: object) -> bytes:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+    return _encode(value).encode("ascii")

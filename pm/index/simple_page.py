@@ -90,6 +90,7 @@ _LONGEST_NUMBER = 20
 _scan = json.JSONDecoder(parse_int=_number).scan_once  # type: ignore[attr-defined] # what `raw_decode` itself calls
 _LONGEST_VALUE = 32 * 1024 * 1024
 """Characters that one value may take before it counts as broken; the longest real one is the list of versions."""
+_COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 _BLANKS = re.compile(r"[ \t\n\r\ufeff]*")
 
 
@@ -159,6 +160,10 @@ class _Cursor:
 
     def has_next(self, end: str) -> bool:
         """Say whether another member comes in a list or an object, and go to it; else go behind its end."""
+        match = None if self._is_first else _COMMA.match(self._text.part, self._position)
+        if match is not None and match.end() < len(self._text.part):  # nearly always
+            self._position = match.end()
+            return True
         found = self.peek()
         if found == end:
             self._position += 1
@@ -171,11 +176,14 @@ class _Cursor:
 
     def value(self) -> object:
         """Return the next value and go behind it."""
-        self.peek()
         while True:
             try:
                 value, end = _scan(self._text.part, self._position)
-            except (StopIteration, ValueError) as error:  # it may only be cut
+            except (StopIteration, ValueError) as error:  # it may only be cut, or stand behind blanks
+                before = self._position
+                self.peek()
+                if self._position != before:
+                    continue
                 if self._text.is_whole or len(self._text.part) - self._position > _LONGEST_VALUE:
                     raise NotAPage("it is not JSON") from error
             else:

@@ -22,6 +22,8 @@ from fixtures.wheels import DEFAULT_RECIPE, LINUX_311, Distribution, read_recipe
 from pm.errors import PmError
 from pm.index import IndexOptions, Limits, open_index
 from pm.index.package_sources import Sources, index_address
+from pm.index.reduction import Fit, reduce_files
+from pm.index.simple_page import read_page
 
 _LIMITS = Limits(connect=2, read=2, total=8, transfer=8, attempts=2, pause=0.01, guesses=0, guessing=1)
 _PAGE = "/simple/demo-colors/"
@@ -434,3 +436,26 @@ def test_an_address_of_a_metadata_file_keeps_its_query_behind_the_path(tmp_path:
     server.faults = [_served(json.dumps(value).encode(), "application/json")]
     assert _candidates(tmp_path, server, ("demo-colors", "2.0")) == [""]
     assert server.paths("/files/*") == ["/files/demo_colors-2.0-py3-none-any.whl.metadata?sig=abc"]
+
+
+@pytest.mark.parametrize("count", [20_000, pytest.param(200_000, marks=pytest.mark.slow)])
+def test_a_page_of_very_many_files_is_read_in_pieces(tmp_path: Path, count: int) -> None:
+    """Row G12: of five files of a version four are for other targets, as on a page of compiled wheels."""
+    tags = (
+        "py3-none-any",
+        "cp312-cp312-win_amd64",
+        "cp310-cp310-macosx_11_0_arm64",
+        "cp39-cp39-linux_x86_64",
+        "cp38-cp38-win32",
+    )
+    names = (f"big-{number // 5}.0-{tags[number % 5]}.whl" for number in range(count))
+    files = [{"filename": name, "url": name, "hashes": {"sha256": "ab" * 32}, "size": 1000} for name in names]
+    page = tmp_path / "page.json"
+    page.write_text(json.dumps({"meta": {"api-version": "1.0"}, "files": files}))
+
+    def read() -> int:
+        with page.open("rb") as content:
+            return len(reduce_files("big", read_page(content, "json"), Fit(LINUX_311)).versions)
+
+    memory = 60 if count < 100_000 else 300
+    assert limited(read, seconds=60, memory=memory << 20) == (0, str(count // 5))
