@@ -36,8 +36,6 @@ DIFFERENCES = {
 RANDOM_DIFFERENCES = {
     # -- its wheel's metadata says 0.7.6: uv does not install it either
     "set 130 with tabulate==0.7.6b0": "refused no-matching-version(), uv: admitted",
-    # -- the limit of 10,000 rounds is reached before the proof is found: undecided, which is no refusal
-    "set 126 with yarl<=1.6.3": "undecided, uv: refused",
 }
 """Random sets that are judged differently."""
 
