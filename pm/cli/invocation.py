@@ -97,7 +97,7 @@ class Call:
         return view
 
     def damages(self, view: View) -> dict[str, object]:
-        """Return what is damaged as a part of a listing, each with the command that puts it right."""
+        """Return what is damaged as a part of a listing, each with the command that puts it right; else nothing."""
         from pm.cli.listings import damages
         from pm.receipts.commands import command
 
@@ -111,7 +111,7 @@ class Call:
             }
             for damage in damages(view)
         ]
-        return {"damage": rows}
+        return {"damage": rows} if rows else {}
 
     def print(self, listing: Mapping[str, object], text: Callable[[Mapping[str, Any]], str]) -> int:
         """Show a listing, as JSON or as text."""

@@ -79,7 +79,7 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _damage_lines(listing: Mapping[str, Any]) -> Iterator[str]:
-    for row in listing["damage"]:
+    for row in listing.get("damage", ()):
         what = f"`{row['step']}` puts it right" if row["step"] else f"nothing can be started until {row['when']}"
         yield f"damaged     {row['message']}; {what}"
 

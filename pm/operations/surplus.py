@@ -39,25 +39,21 @@ class Needed(NamedTuple):
 
 
 def collect_surplus(places: Places, environ: Mapping[str, str]) -> Problem | None:
-    """Delete after a commit what `pm.keep_generations` does not keep, and return what is to be said of it.
+    """Delete after a commit what `pm.keep_generations` does not keep.
 
-    What cannot be deleted is no failure of the commit.
+    What cannot be deleted is no failure of the commit: return a warning of it.
     """
     try:
         keep = read_selection(places.root, places.cache / "read").settings.keep_generations
         if len(recorded(places)) <= keep:
             return None
         needed = needed_of(places, environ)
-        gone = [number for number in recorded(places) if number not in needed.records]
         for path in in_order(path for path in unneeded(places, needed) if not path.is_relative_to(places.cache)):
             delete(places, path)
     except (PmError, OSError) as error:
         hint = "`hermes pm gc` tries it again"
         return Problem("not-collected", f"what is no longer needed was not all deleted: {error}", hint=hint)
-    if not gone:
-        return None
-    listed = ", ".join(map(str, gone))
-    return Problem("collected", f"generation {listed}, since `pm.keep_generations` is {keep}")
+    return None
 
 
 def in_order(paths: Iterable[Path]) -> list[Path]:

@@ -154,7 +154,6 @@ def test_the_status_is_what_other_programs_rely_on(shared: Home) -> None:
         "home": str(shared.path),
         "profile": "default",
         "interrupted": False,
-        "damage": [],
     }
 
 
