@@ -277,8 +277,14 @@ def _note_damage(run: OperationRun) -> None:
 
     with suppress(PmError, OSError):  # what is done is done, and what cannot be read is told by what needs it
         damage = damage_of(run.places)
-        if damage is not None:
+        if damage is not None and not _is_told_of(run, damage.reason.file):
             run.note(damage.problem)
+
+
+def _is_told_of(run: OperationRun, file: str) -> bool:
+    """Say whether a warning is about a file already."""
+    places = (warning.declared_at for warning in run.operation.warnings)
+    return any(place is not None and place.file == file for place in places)
 
 
 def _stopped(run: OperationRun, signal: str) -> PmError:

@@ -26,7 +26,9 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Home:
         home = new_home(below / "home", indexes=[server.url])
         for number, name in enumerate(PLUGINS):
             write_plugin(home.path / "plugins" / name, ASKED[number % len(ASKED)])
-        home.configure("plugins:\n  enabled:\n" + "".join(f"    - {name}\n" for name in PLUGINS))
+        home.configure(
+            "  keep_generations: 20\nplugins:\n  enabled:\n" + "".join(f"    - {name}\n" for name in PLUGINS)
+        )
         if home.ask("pm", "init").gist != "0 admitted":
             raise AssertionError("the plugins do not fit together")
     return home

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -12,10 +13,12 @@ from typing import NamedTuple
 import pytest
 
 from fixtures.faults import MORE_OPERATIONS, OPERATIONS, Point, Staging, is_staged, leftovers
-from fixtures.homes import snapshot
+from fixtures.homes import Home, snapshot
 from fixtures.power_loss import COMPLETE, LEFT_OUT, Call, Disk, State, write_state
 from fixtures.sampling import ALL as EVERY_POINT
 from fixtures.sampling import Sample
+from pm.generations.distributions import stamp
+from pm.generations.transaction import digest as digest_of_file
 from pm.generations.transaction import recover
 from pm.operations.leftovers import sweep
 from pm.places import Places
@@ -293,9 +296,24 @@ def aftermath(staging: Staging, environments: Path, moment: Moment) -> Aftermath
             shutil.rmtree(place)
             shutil.copytree(folder, place, symlinks=True)
     home = staging.home
+    take_stamp_of_copy(home)
     start = home.say("run", "--", "python", "-c", "pass").status
     mended = home.ask("plugins", "disable", "nobody").gist
     return Aftermath(start, mended, staging.again().gist, leftovers(home))
+
+
+def take_stamp_of_copy(home: Home) -> None:
+    """Have the pointer name the stamp of a copied environment, which has other inodes, and the journal this pointer."""
+    file, journal = home.state / "pointer.json", home.state / "journal.json"
+    pointer = home.pointer
+    if pointer is None or not any(home.generation.glob("lib/python3.*/site-packages")):
+        return
+    before = file.read_bytes()
+    pointer["site_packages_stamp"] = stamp(home.generation)
+    file.write_text(json.dumps(pointer, indent=2, sort_keys=True) + "\n", "utf-8")
+    if journal.exists():
+        text = journal.read_text("utf-8")
+        journal.write_text(text.replace(digest_of_file(before), digest_of_file(file.read_bytes())), "utf-8")
 
 
 @pytest.mark.parametrize(

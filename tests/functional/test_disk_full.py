@@ -89,7 +89,7 @@ def test_what_fills_the_disk_although_it_seemed_to_fit_is_told_with_the_folder(
     before = state(home, small)
     answer = small.ask(home, "plugins", "install", home.plugin("birch", "crumbs"), "--enable")
     [reason] = answer.value["reasons"]
-    assert (answer.gist, reason["message"].partition(": ")[0]) == (
+    assert (answer.gist, reason["message"].partition(":")[0]) == (
         "3 failed no-space",
         "the lock could not be installed, no space is left",
     )
@@ -114,6 +114,8 @@ def test_a_full_state_is_told_before_anything_is_copied(home: Home, small: Volum
 @pytest.mark.parametrize("small", [("pm", "8m")], indirect=True)
 def test_on_a_disk_without_a_byte_left_looking_and_starting_work_and_gc_makes_room(home: Home, small: Volume) -> None:
     birch = home.plugin("birch", "demo-transport")
+    config = home.config.read_text("utf-8")
+    home.config.write_text(config.replace("pm:\n", "pm:\n  keep_generations: 9\n"), "utf-8")
     for number in range(4):
         words = ("enable", "ash") if number % 2 else ("disable", "ash")
         assert small.ask(home, "plugins", *words).status == 0
@@ -131,6 +133,9 @@ def test_on_a_disk_without_a_byte_left_looking_and_starting_work_and_gc_makes_ro
     assert small.ask(home, "plugins", "check").gist == "0 ready"
     started = small.ask(home, "run", "--", "python", "-c", "import demo_colors")
     assert (started.status, started.stderr) == (0, "")
+    home.config.write_text(
+        home.config.read_text("utf-8").replace("keep_generations: 9", "keep_generations: 1"), "utf-8"
+    )
     collected = small.ask(home, "pm", "gc")
     assert (collected.gist, collected.value["sequence"]) == ("0 collected", 6)
     filler.unlink()

@@ -46,11 +46,11 @@ def test_a_number_that_comes_again_after_its_folder_was_deleted_by_hand_has_no_b
 
 
 def test_a_collected_generation_takes_its_bytecode_with_it(home: Home) -> None:
-    home.configure("  keep_generations: 1\n")
     for version in ("1", "2"):
         home.install(write_plugin(home.work / version / "ash", f"kit=={version}.0"), "--force")
         said(home, "kit")
     assert bytecode(home) == ["1", "2"]
+    home.config.write_text(home.config.read_text("utf-8").replace("pm:\n", "pm:\n  keep_generations: 1\n"), "utf-8")
     home.ask("pm", "gc")
     assert bytecode(home) == ["2"]
 

@@ -226,7 +226,9 @@ def test_a_working_folder_that_is_gone_stops_nothing(home: Home, words: str, sta
     home.work = home.work / "gone"
     process = home.start(*words.split(), under=["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh"])
     _, stderr = process.communicate(timeout=120)
-    assert (process.returncode, stderr) == (status, "")
+    # the command is a shell's script, and some shells speak of that themselves
+    told = [line for line in stderr.splitlines() if "getcwd" not in line]
+    assert (process.returncode, told) == (status, [])
 
 
 # -- going back

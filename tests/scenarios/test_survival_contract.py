@@ -68,6 +68,7 @@ def test_what_a_plugin_with_an_environment_of_its_own_declares_never_joins_the_u
 def test_an_environment_that_a_plugin_made_in_its_folder_is_as_it_was_whatever_happens_around_it(
     stocked: Home, name: str
 ) -> None:
+    stocked.configure("  keep_generations: 9\n")
     stocked.install(stocked.plugin("ash", "kit==1.0"))
     folder = stocked.path / "plugins" / "ash" / name
     venv.create(folder, symlinks=True)
