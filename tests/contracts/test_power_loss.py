@@ -156,11 +156,14 @@ def faults(tape: Tape, chosen: Iterable[Moment]) -> dict[str, list[str]]:
 def wrong_moments(tape: Tape, chosen: Iterable[Moment]) -> Iterator[tuple[str, set[str]]]:
     before = as_selected(tape, tape.disk)
     after = as_selected(tape, tape.disk.after(tape.calls))
+    # what a commit collects goes one after the other, once the new is selected
+    collected = {path for path in before.keys() - after.keys() if path.startswith("pm/generations/")}
     for moment in chosen:
         write_state(moment.state, tape.home, moment.inodes)
         problems = set(mended(tape.home))
         now = selected(tape.home)
-        is_one = (moment.can_be_undone and now == before) or (moment.can_be_finished and now == after)
+        new = {path: state for path, state in now.items() if path not in collected}
+        is_one = (moment.can_be_undone and now == before) or (moment.can_be_finished and new == after)
         if not (is_one or tape.is_gradual):
             problems.add("it is neither all of the old nor all of the new, or it is the wrong one")
         if problems:
