@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from pm.cli.verb_table import CONSENTS, FAMILIES, VERBS, Argument, Kind, Verb, verbs_of
-from pm.names import safe_text
+from pm.names import safe_text, without_commands
 from pm.system.terminal import columns
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the words, and end the command."""
-        super().error(safe_text(message))
+        super().error(without_commands(safe_text(message)))
 
 
 def _add_family(families: _Places, name: str, asked: str) -> None:

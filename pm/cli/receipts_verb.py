@@ -39,12 +39,17 @@ def _outcome(path: Path) -> dict[str, str]:
 
 
 def _show(call: Call) -> int:
+    from pm.receipts.receipt import InvalidReceipt
     from pm.receipts.store import UnknownReceipt, find, load
 
     try:
         receipt = load(find(call.places.receipts, call.arguments.id or "latest"))
     except UnknownReceipt as error:
         raise PmError("unknown-receipt", str(error), hint="`hermes pm receipts` lists them") from error
+    except InvalidReceipt as error:
+        raise PmError(
+            "unknown-receipt", f"the receipt {error}", hint="`hermes pm receipts` lists the others"
+        ) from error
     call.show(receipt)
     return 0
 

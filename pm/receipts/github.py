@@ -109,4 +109,4 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    return visible(_data(text).replace(":", "%3A").replace(",", "%2C"))
+    return without_commands(visible(_data(text).replace(":", "%3A").replace(",", "%2C")))

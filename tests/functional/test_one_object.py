@@ -1,0 +1,284 @@
+"""Every verb with `--json` writes exactly one object, whatever is broken, and never misreports what is committed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from fixtures.homes import Answer, Home, check_receipt
+from fixtures.volumes import Volume
+from pm.cli.main import main
+from pm.cli.verb_table import VERBS, Verb
+from pm.generations.transaction import Replacement, commit
+from pm.operations.run import Context, OperationRun, Request, Result, changing, looking
+from pm.places import find_places
+from pm.receipts.receipt import Done
+
+WORDS = {
+    "plugins install": "{birch} --enable",
+    "plugins remove": "ash",
+    "plugins enable": "cedar",
+    "plugins disable": "ash",
+    "plugins check": "",
+    "plugins validate": "{birch}",
+    "plugins list": "",
+    "plugins show": "ash",
+    "pm init": "",
+    "pm verify": "",
+    "pm repair": "",
+    "pm rollback": "",
+    "pm gc": "",
+    "pm status": "",
+    "pm bundle": "--output {work}/bundle",
+    "pm receipts": "show",
+    "pm why": "demo-colors",
+    "pm tree": "",
+}
+"""What each verb is asked for."""
+WITH_JSON = [verb for verb in VERBS.values() if any("--json" in argument.names for argument in verb.arguments)]
+WORKS = frozenset({"admitted", "removed", "disabled", "rolled-back", "repaired", "unchanged"})
+"""Outcomes after which the selected generation is the one that the receipt names."""
+
+
+def words_of(verb: Verb, home: Home) -> list[str]:
+    """Return the words of a call of a verb."""
+    said = WORDS[" ".join(verb.words)].format(birch=home.work / "birch", work=home.work)
+    return [*verb.words, *said.split()]
+
+
+def test_every_verb_with_json_is_called() -> None:
+    assert sorted(WORDS) == sorted(" ".join(verb.words) for verb in WITH_JSON)
+
+
+@pytest.fixture
+def home(home: Home) -> Home:
+    """Return a home with two generations, and plugins to come, to go and to be enabled."""
+    home.plugin("birch", "demo-transport")
+    home.install(home.plugin("cedar", "demo-socket"))
+    home.install(home.plugin("ash", "demo-colors"))
+    home.ask("plugins", "disable", "cedar")
+    return home
+
+
+def garbage(path: Path) -> None:
+    """Damage a file so that it is no JSON, nor anything else."""
+    path.write_bytes(b'{"schema": 1, \xff\x00')
+
+
+def all_receipts(home: Home) -> None:
+    for path in (home.state / "receipts").glob("*.json"):
+        garbage(path)
+
+
+def state_is_a_file(home: Home) -> None:
+    shutil.rmtree(home.state)
+    home.state.write_text("")
+
+
+def a_fifo(home: Home) -> None:
+    (home.path / "plugins" / "ash" / "plugin.yaml").unlink()
+    (home.path / "plugins" / "ash" / "plugin.yaml").mkdir()
+
+
+BREAKAGES: dict[str, Callable[[Home], object]] = {
+    "nothing": Home.snapshot,
+    "the config": lambda home: home.configure("plugins: [\n"),
+    "a setting": lambda home: home.configure("  python: 3\n  indexes: 7\n  keep_generations: no\n"),
+    "the pointer": lambda home: garbage(home.state / "pointer.json"),
+    "a record": lambda home: garbage(home.state / "generations" / f"{(home.pointer or {})['generation']}.json"),
+    "a journal": lambda home: (home.state / "journal.json").write_text("[]"),
+    "all receipts": all_receipts,
+    "the state": state_is_a_file,
+    "the number of the last change": lambda home: garbage(home.state / "locks" / "sequence.json"),
+    "the lists of kept trees": lambda home: garbage(home.state / "trees" / "installed.json"),
+    "a generation": lambda home: shutil.rmtree(home.generation),
+    "a manifest that is a folder": a_fifo,
+    "a folder of plugins that is a file": lambda home: (
+        shutil.rmtree(home.path / "plugins"),
+        (home.path / "plugins").write_text(""),
+    ),
+}
+
+
+def surprises(home: Home, ask: Callable[..., Answer], *words: str) -> Iterator[str]:
+    """Yield what is wrong with the answer of a call."""
+    answer = ask(*words, "--json")
+    try:
+        value = json.loads(answer.stdout)
+    except ValueError:
+        yield f"no object: {answer.stdout[:200]!r} {answer.stderr[-500:]!r}"
+        return
+    if not isinstance(value, dict) or "Traceback" in answer.stderr or "manager-fault" in answer.stdout:
+        yield f"{answer.stdout[:200]!r} {answer.stderr[-800:]!r}"
+    if "outcome" in value and words[:2] != ("pm", "receipts"):
+        check_receipt(value)
+        if value["exit_status"] != answer.status:
+            yield f"status {answer.status}, and in the receipt {value['exit_status']}"
+        selected, after = _selected(home), value["generation"]["after"]
+        if value["outcome"] in WORKS and not value["dry_run"] and after is not None and selected != after:
+            yield f"generation {selected} is selected, and the receipt says {after}"
+
+
+def _selected(home: Home) -> object:
+    try:
+        return (home.pointer or {}).get("generation")
+    except (OSError, ValueError):
+        return None
+
+
+@pytest.mark.parametrize("breakage", BREAKAGES.values(), ids=BREAKAGES)
+def test_whatever_is_broken_every_verb_writes_one_object(home: Home, breakage: Callable[[Home], object]) -> None:
+    kept = home.path.with_name("kept")
+    shutil.copytree(home.path, kept, symlinks=True)
+    found = {}
+    for verb in WITH_JSON:
+        shutil.rmtree(home.path)
+        shutil.copytree(kept, home.path, symlinks=True)
+        shutil.rmtree(home.work / "bundle", ignore_errors=True)
+        breakage(home)
+        words = words_of(verb, home)
+        found[" ".join(verb.words)] = list(surprises(home, home.say, *words))
+    assert {words: faults for words, faults in found.items() if faults} == {}
+
+
+def test_in_a_home_that_cannot_be_read_every_verb_writes_one_object(home: Home) -> None:
+    words = [words_of(verb, home) for verb in WITH_JSON]
+    home.path.chmod(0)
+    try:
+        found = {" ".join(each[:2]): list(surprises(home, home.say_powerless, *each)) for each in words}
+    finally:
+        home.path.chmod(0o755)
+    assert {words: faults for words, faults in found.items() if faults} == {}
+
+
+def test_on_a_full_disk_every_verb_writes_one_object(home: Home, require_tool: Callable[[str], Path]) -> None:
+    words = [words_of(verb, home) for verb in WITH_JSON]
+    with Volume(home.state, "16k", require_tool) as volume:
+        with (volume.inside(home.state) / "full").open("wb", buffering=0) as file, suppress(OSError):
+            file.write(bytes(1 << 16))
+        found = {}
+        for each in words:
+            answer = volume.ask(home, *each)
+            found[" ".join(each[:2])] = [len(answer.value) < 1, "Traceback" in answer.stderr]
+    assert {words: faults for words, faults in found.items() if any(faults)} == {}
+
+
+# -- faults of the manager itself
+
+
+class Fault(Exception):
+    """What nothing expects."""
+
+
+@pytest.fixture
+def run(home: Home) -> OperationRun:
+    places = find_places(str(home.path), {})
+    return OperationRun(Context(places, {}), Request("enable", ("hermes", "plugins", "enable", "ash"), argument="ash"))
+
+
+def test_a_fault_of_the_manager_is_a_failure_with_a_receipt(
+    run: OperationRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def work() -> Result:
+        raise Fault("\x1b[31m\n::error::x https://anna:s3cr3t@host.invalid/")
+
+    receipt = changing(run, work)
+    assert [reason.code for reason in receipt.reasons] == ["manager-fault"]
+    assert (receipt.outcome, receipt.exit_status, receipt.summary) == (
+        "failed",
+        3,
+        "`ash` was not enabled: the manager itself has a fault; nothing was changed",
+    )
+    said = capsys.readouterr().err
+    assert ("Traceback" in said, "\x1b" in said, "\n::" in said, "s3cr3t" in said) == (True, False, False, False)
+    assert json.loads((run.places.receipts / "latest.json").read_text())["id"] == receipt.id
+
+
+def test_a_fault_after_the_commit_says_what_is_committed(run: OperationRun, home: Home) -> None:
+    pointer = (home.state / "pointer.json").read_bytes()
+
+    def work() -> Result:
+        commit(run.places, [Replacement(home.path / "new.txt", b"new")], pointer, operation="enable")
+        raise Fault
+
+    receipt = changing(run, work)
+    assert (home.path / "new.txt").read_text() == "new"
+    assert (receipt.outcome, receipt.summary) == (
+        "failed",
+        "`ash` is enabled, and then it went wrong: the manager itself has a fault",
+    )
+    assert receipt.generation.after == (home.pointer or {})["generation"]
+
+
+def test_a_fault_of_a_look_is_told_too(run: OperationRun) -> None:
+    def work() -> Result:
+        raise RecursionError
+
+    assert [reason.code for reason in looking(run, work).reasons] == ["manager-fault"]
+
+
+def broken_verb(*_: object) -> int:
+    """Do what no verb should."""
+    raise Fault("broken")
+
+
+def broken_after_an_operation(*_: object) -> int:
+    """Carry out an operation, and break before it is shown."""
+    from pm.cli import answer
+
+    places = find_places(None, {"HERMES_HOME": str(Path.cwd())})
+    request = Request("disable", ("hermes", "plugins", "disable", "ash"), argument="ash")
+    answer.remember(looking(OperationRun(Context(places, {}), request), lambda: Done("disabled")))
+    raise Fault("broken")
+
+
+@pytest.mark.parametrize(
+    ("function", "status", "known"),
+    [("broken_verb", 3, ["error"]), ("broken_after_an_operation", 0, ["error", "outcome", "receipt", "summary"])],
+)
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_verb_that_breaks_says_what_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    function: str,
+    status: int,
+    known: list[str],
+    options: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "broken_verbs", sys.modules[__name__])
+    monkeypatch.setitem(VERBS, ("plugins", "list"), VERBS["plugins", "list"]._replace(runs=f"broken_verbs:{function}"))
+    assert main(["plugins", "list", *options]) == status
+    said = capsys.readouterr()
+    assert said.err.count("manager-fault") == 1
+    if options:
+        assert sorted(json.loads(said.out)) == known
+        assert json.loads(said.out)["error"]["code"] == "manager-fault"
+    else:
+        assert said.out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["plugins", "frobnicate", "--json"], "usage"),
+        (["update", "--json"], "usage"),
+        (["pm", "bundle", "--output", "/", "--json"], "usage"),
+    ],
+)
+def test_wrong_words_are_one_object(words: list[str], code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as raised:
+        main(words)
+    assert (raised.value.code, json.loads(capsys.readouterr().out)["error"]["code"]) == (2, code)
+
+
+def test_the_option_of_another_command_asks_for_no_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--", "python", "tool.py", "--json"]) == 1
+    assert capsys.readouterr().out == ""
