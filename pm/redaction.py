@@ -100,17 +100,26 @@ def is_readable(url: str) -> bool:
     """Say whether it is clear where in an address credentials end and the host begins."""
     found = re.match(_START, url)
     if found is None:
-        return _without_bare_user(url, "") == url
+        return redact_value(url) == url
     userinfo = userinfo_of(url)
     begin = found.end() + (len(userinfo) + 1 if userinfo else 0)
-    return _is_file(found) or (found["slashes"] == "//" and _end_of_user(url, found, whole=True) == begin)
+    is_clear = found["slashes"] == "//" and _end_of_user(url, found, whole=True) == begin
+    return _is_file(found) or (is_clear and _can_be_split(url))
+
+
+def _can_be_split(url: str) -> bool:
+    from urllib.parse import urlsplit
+
+    try:
+        return bool(urlsplit(url).netloc)
+    except ValueError:
+        return False
 
 
 # nearly every text lacks the characters of a credential, and needs no pattern to be compiled
 def _may_hold_one(text: str) -> bool:
-    return (
-        "@" in text or ":" in text or "%40" in text or ("=" in text and ("?" in text or "&" in text)) or "login" in text
-    )
+    has_query = "=" in text and ("?" in text or "&" in text)
+    return has_query or any(sign in text for sign in ("@", ":", "%", "login"))
 
 
 def _redacted_line(line: str) -> str:
@@ -119,7 +128,7 @@ def _redacted_line(line: str) -> str:
 
 def _redacted(text: str, *, whole: bool) -> str:
     text = _without_users(text, f"{HIDDEN}@", whole=whole)
-    if "%40" in text:
+    if "%" in text and "40" in text:
         text = re.sub(_WORD, _without_encoded_user, text)
     if "?" in text:
         text = _without_query(text) if whole else re.sub(_WORD, lambda word: _without_query(word[0]), text)
@@ -128,22 +137,25 @@ def _redacted(text: str, *, whole: bool) -> str:
 
 # -- user parts
 
-# a scheme with its slashes, as people and paths misspell them; without a scheme only where a word begins
-_START = r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,31}):(?P<slashes>[/\\]+)|(?<![^\s`'\"=(,\[{<])//+"
+# a scheme with its slashes, of the usual ones also with a single one, as paths have it; without a scheme only where a
+# word begins
+_START = (
+    r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,31}(?=:[/\\]{2})|(?i:[a-z+]{0,9}(?:https?|ftp|ssh|git))(?=:[/\\]))"
+    r":(?P<slashes>[/\\]+)|(?<![^\s`'\"=(,\[{<])//+)"
+)
 _WORD = r"[^\s`\"<>]+"
 _BEGINNING = r"[^\s/\\?#`\"<>]*"
-_HOST = r"(?:\[[\w:.%]+\]|[\w*-]+(?:\.[\w*-]+)*\.?)?(?::[0-9]{0,5})?"
-_NO_USER = r"(?:\[[\w:.%]+\]|[0-9]+(?:\.[0-9]+){3}|localhost)(?::[0-9]{0,5})?|[\w*-]+(?:\.[\w*-]+)+\.?"
+_IPV6 = r"\[[0-9A-Fa-f:.]+(?:%[\w.]+)?\]"
+_HOST = rf"(?:{_IPV6}|[\w*-]+(?:\.[\w*-]+)*\.?)?(?::[0-9]{{0,5}})?"
+_NO_USER = rf"(?:{_IPV6}|[0-9]+(?:\.[0-9]+){{3}}|localhost)(?::[0-9]{{0,5}})?|[\w*-]+(?:\.[\w*-]+)+\.?"
 """An address of numbers, a name that stands for this machine, or one with a dot and without a port."""
 _AFTER_PROSE = ".,;:!)]}'"
 _REFERENCE = r"[^@/\s]*(?:[#\s].*)?"
 _EXACT_REFERENCE = r"(?:[0-9a-f]{7,64}|v?[0-9][\w.]*)(?:[#\s].*)?"
-# as ssh and proxies are written without a scheme; a letter and a slash are a drive of Windows
-_BARE_USER = r"(?P<opening>[(\[{'=]*)(?![A-Za-z]:[/\\])[^\s:/\\]*:.*@"
 
 
 def _without_users(text: str, instead: str, *, whole: bool) -> str:
-    if "@" not in text and "://" not in text:
+    if "@" not in text and ":/" not in text and ":\\" not in text:
         return text
     parts = []
     done = 0
@@ -168,7 +180,7 @@ def _end_of_user(text: str, address: re.Match[str], *, whole: bool) -> int | Non
     """Return where the host of an address begins; `None` if it cannot be read."""
     begin = host = address.end()
     end = len(text) if whole else _end_of_word(text, host)
-    if _is_file(address) or (address["slashes"] in ("/", "\\") and "@" not in text[host:end]):
+    if _is_file(address):
         return host
     while True:
         beginning = re.compile(_BEGINNING).match(text, host)
@@ -222,21 +234,36 @@ def _without_bare_users(text: str, instead: str) -> str:
 
 
 def _without_bare_user(text: str, instead: str) -> str:
-    if ":" not in text.rpartition("@")[0]:
+    """Hide a user and a password as ssh and proxies are written, also where they were taken for a path."""
+    last = text.rfind("@")
+    colon = text.find(":", 0, last) if last >= 0 else -1
+    if colon < 0:
         return text
-    found = re.match(_BARE_USER, text, re.DOTALL)
-    return f"{found['opening']}{instead}{text[found.end() :]}" if found else text
+    begin = max(text.rfind(sign, 0, colon) for sign in _BEFORE_USER) + 1
+    # a list of paths, or a drive of Windows
+    is_path = text[colon + 1] in "/\\" and (begin > 0 or colon == 1)
+    return text if is_path or _has_blank(text[begin:colon]) else f"{text[:begin]}{instead}{text[last + 1 :]}"
+
+
+_BEFORE_USER = "/\\([{'="
+
+
+def _has_blank(text: str) -> bool:
+    return any(map(str.isspace, text))
 
 
 # -- addresses in addresses, queries
 
 _ENCODED_START = r"%(?:25)*3a(?:%(?:25)*2f)+"
+_ENCODED_END = r"%(?:25)*40"
 
 
 def _without_encoded_user(word: re.Match[str]) -> str:
-    before, _, host = word[0].rpartition("%40")
-    found = re.search(_ENCODED_START, before, re.IGNORECASE)
-    return f"{before[: found.end()]}{HIDDEN}%40{host}" if found else word[0]
+    begin = re.search(_ENCODED_START, word[0], re.IGNORECASE)
+    ends = list(re.finditer(_ENCODED_END, word[0]))
+    if begin is None or not ends or ends[-1].start() < begin.end():
+        return word[0]
+    return f"{word[0][: begin.end()]}{HIDDEN}{word[0][ends[-1].start() :]}"
 
 
 _HARMLESS_FRAGMENT = r"#(?:(?:sha[0-9]+|md5|egg|subdirectory)=[\w.+/-]*&?)*"

@@ -133,6 +133,9 @@ def index_address(url: str, name: str = "") -> IndexAddress:
     """
     if not is_readable(url):
         raise PmError("config-unreadable", f"{shown(url)} is not the address of an index", hint=HOW_TO_WRITE_PASSWORDS)
+    if "://" in url and ("?" in url or "#" in url):
+        message = f"{shown(url)} is not the address of an index: names are added to it, so it ends with a path"
+        raise PmError("config-unreadable", message, hint="write a token as the user, before the host and an `@`")
     if "://" not in url:
         url = expanded(url).absolute().as_uri()
     userinfo = userinfo_of(url)
@@ -242,6 +245,10 @@ def _uv_is_configured(environ: Mapping[str, str]) -> bool:
 
 def _from_uv(environ: Mapping[str, str]) -> Sources:
     passed = {name: environ[name] for name in (*_UV_VARIABLES, *_SURROUNDINGS) if environ.get(name)}
+    for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL"):
+        if len(passed.get(name, "").split()) > len(_separated(passed.get(name, ""))):
+            message = f"it is not clear which addresses {shown(passed[name])} in `{name}` holds"
+            raise PmError("config-unreadable", message, hint=HOW_TO_WRITE_PASSWORDS)
     default, others, links = "", [], []
     for line in _ask_uv(environ, passed).splitlines():
         option, _, value = line.partition(" ")
@@ -305,10 +312,16 @@ def _ask_uv(environ: Mapping[str, str], passed: Mapping[str, str]) -> str:
     return done.stdout
 
 
+def _separated(text: str) -> list[str]:
+    """Return the addresses that blanks separate; one that has a blank in its password stays whole."""
+    words = text.split()
+    return words if redact(" ".join(words)) == " ".join(map(redact, words)) else [text]
+
+
 def _from_pip(environ: Mapping[str, str], *, warns_of_indexes: bool) -> Sources:
     """Return what pip is configured to use; of further indexes it is only warned where they would be used at all."""
     options = _pip_options(environ)
-    folders, warnings = _folders(options.get("find-links", "").split(), "pip's configuration")
+    folders, warnings = _folders(_separated(options.get("find-links", "")), "pip's configuration")
     if options.get("no-index", "").lower() in _TRUE:
         indexes: tuple[IndexAddress, ...] = ()
     elif url := options.get("index-url", ""):
@@ -364,7 +377,7 @@ def _folders(links: Iterable[str], origin: str) -> tuple[tuple[Path, ...], tuple
     folders: list[Path] = []
     notices = []
     for link in links:
-        if link.startswith(("http://", "https://")):
+        if ("://" in link and not link.startswith("file:")) or not is_readable(link):
             message = f"{origin} names {shown(link)} for find-links, and only folders are read"
             notices.append(Notice("find-links-unused", message))
             continue

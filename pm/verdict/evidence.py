@@ -30,6 +30,8 @@ from pm.host.core import HostedCore, core_from_json, core_to_json
 from pm.index.contents import WheelContents, contents_of
 from pm.index.rows import candidate_row, page_of, read_candidate_row, row_of_page
 from pm.plugins.declaration_cache import declaration_from_json, declaration_to_json
+from pm.receipts.plain import with_texts
+from pm.redaction import redact
 
 SCHEMA = 1
 
@@ -50,7 +52,7 @@ def evidence_of(question: Question, consulted: Facts, telling: TellingFiles | No
     timed = bool(question.constraints.policy.not_after)
     value = {
         "schema": SCHEMA,
-        "question": _question_row(question),
+        "question": with_texts(_question_row(question), redact),
         "pages": {name: _page_row(page, timed=timed) for name, page in sorted(consulted.pages.items())},
         "candidates": {
             name: {version: _candidate_row(candidate) for version, candidate in versions.items()}

@@ -66,9 +66,9 @@ def home(home: Home) -> Home:
     return home
 
 
-def garbage(path: Path) -> None:
+def garbage(path: Path) -> int:
     """Damage a file so that it is no JSON, nor anything else."""
-    path.write_bytes(b'{"schema": 1, \xff\x00')
+    return path.write_bytes(b'{"schema": 1, \xff\x00')
 
 
 def all_receipts(home: Home) -> None:
@@ -81,7 +81,12 @@ def state_is_a_file(home: Home) -> None:
     home.state.write_text("")
 
 
-def a_fifo(home: Home) -> None:
+def plugins_are_a_file(home: Home) -> None:
+    shutil.rmtree(home.path / "plugins")
+    (home.path / "plugins").write_text("")
+
+
+def a_manifest_is_a_folder(home: Home) -> None:
     (home.path / "plugins" / "ash" / "plugin.yaml").unlink()
     (home.path / "plugins" / "ash" / "plugin.yaml").mkdir()
 
@@ -98,11 +103,8 @@ BREAKAGES: dict[str, Callable[[Home], object]] = {
     "the number of the last change": lambda home: garbage(home.state / "locks" / "sequence.json"),
     "the lists of kept trees": lambda home: garbage(home.state / "trees" / "installed.json"),
     "a generation": lambda home: shutil.rmtree(home.generation),
-    "a manifest that is a folder": a_fifo,
-    "a folder of plugins that is a file": lambda home: (
-        shutil.rmtree(home.path / "plugins"),
-        (home.path / "plugins").write_text(""),
-    ),
+    "a manifest that is a folder": a_manifest_is_a_folder,
+    "a folder of plugins that is a file": plugins_are_a_file,
 }
 
 
