@@ -100,6 +100,12 @@ def _taken_from(home: Home) -> None:
     shutil.rmtree(next(site.glob("demo_colors-*.dist-info")))
 
 
+def _receipts_damaged(home: Home) -> None:
+    _one(home)
+    for receipt in home.state.glob("receipts/*.json"):
+        receipt.write_text("damaged")
+
+
 def _manager_inside(home: Home) -> None:
     _one(home)
     program = home.generation / "bin" / "hermes"
@@ -167,6 +173,9 @@ SITUATIONS = {
     "never there": Situation(_never_there, ("run", "--", "true"), "put it back, or `hermes plugins remove ghost`"),
     "misspelt": Situation(_one, ("plugins", "show", "zebra"), "`hermes plugins list` shows the names"),
     "no such receipt": Situation(_one, ("pm", "receipts", "show", "zebra"), "`hermes pm receipts` lists them"),
+    "damaged receipt": Situation(
+        _receipts_damaged, ("pm", "receipts", "show", "latest"), "`hermes pm receipts` lists the others"
+    ),
     "managed": Situation(_one, ("plugins", "disable", "ash"), "`hermes plugins check` works here", environ=MANAGED),
     "wheels gone": Situation(
         _wheels_gone,
