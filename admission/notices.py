@@ -188,10 +188,11 @@ def _in_the_way(universe: Universe, held: Holders, name: str, top: str) -> str:
 
 
 def _accepted(universe: Universe, chosen: Assignment) -> Mapping[str, int]:
-    """Return for each package the versions that all demands on it accept, those of extras aside."""
+    """Return for each package the versions that all demands on it accept, those of extras that are asked for too."""
     accepted: dict[str, int] = {}
-    plain = (arc for name, position in chosen.items() for arc in universe.arcs(name, position))
-    for arc in (*map(universe.root_arc, universe.roots), *plain):
+    asked = [(name, extra) for name, extras in (reachable(universe, chosen) or {}).items() for extra in ("", *extras)]
+    made = (arc for name, extra in asked for arc in universe.arcs(name, chosen[name], extra))
+    for arc in (*map(universe.root_arc, universe.roots), *made):
         accepted[arc.name] = accepted.get(arc.name, -1) & arc.mask
     return accepted
 

@@ -63,15 +63,15 @@ class ObstacleSearch(NamedTuple):
     """A package of which another version is looked at: what it holds as it is does not count."""
 
     def obstacle(
-        self, name: str, position: int, extras: Iterable[str] = ("",), depth: int = _DEEPEST
+        self, name: str, position: int, extras: Iterable[str] = ("",), via: tuple[str, ...] = ()
     ) -> Obstacle | None:
-        """Return what is in the way of a version; `None` where that is not found."""
+        """Return what is in the way of a version, reached via other packages; `None` where that is not found."""
         pages = self.universe.facts.pages
         arcs = sorted(arc for extra in extras for arc in self.universe.arcs_on(pages, name, position, extra))
         found = next(filter(None, map(self._direct, arcs)), None)
-        if found is None and depth:
-            others = (arc for arc in arcs if arc.name != name)
-            found = next(filter(None, (self._behind(arc, depth - 1) for arc in others)), None)
+        if found is None and len(via) < _DEEPEST:
+            way = (*via, name)
+            found = next(filter(None, (self._behind(arc, way) for arc in arcs if arc.name not in way)), None)
         return found
 
     def _direct(self, arc: Arc) -> Obstacle | None:
@@ -85,13 +85,13 @@ class ObstacleSearch(NamedTuple):
         apart = self.apart
         return next((_met(arc, each.said, each.said) for each in parting if not apart or each.by != apart), None)
 
-    def _behind(self, arc: Arc, depth: int) -> Obstacle | None:
+    def _behind(self, arc: Arc, via: tuple[str, ...]) -> Obstacle | None:
         """Return what is in the way of the newest release that a requirement accepts, of a package that is new."""
         free = 0 if arc.name in self.held else arc.mask & self.universe.package(arc.name).free
         if not free:
             return None
         best = newest(free)
-        found = self.obstacle(arc.name, best, ("", *arc.extras), depth)
+        found = self.obstacle(arc.name, best, ("", *arc.extras), via)
         version = self.universe.package(arc.name).page.versions[best]
         return _met(arc, f"`{arc.name}` {version} {found.text}", f"its newest {found.series}") if found else None
 

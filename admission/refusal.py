@@ -1,7 +1,6 @@
 """Explain an impossible set: the smallest sets of requirements that cannot hold together, and what each demands."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import groupby, islice
 from typing import NamedTuple
 
@@ -20,9 +19,6 @@ from admission.versions import bits
 __all__ = ["refuse"]
 
 _MOST_CONFLICTS = 5
-
-
-_CLOSED = ("prerelease-only", "yanked-only")
 
 
 class _Limits(NamedTuple):
@@ -97,9 +93,10 @@ def _direct(universe: Universe, remaining: Sequence[Root], verdict: CompleteAnsw
 def _minimised(universe: Universe, verdict: CompleteAnswer, limits: _Limits) -> _Core:
     """Drop every root that the contradiction does not need; the core's last, so that they stay where one may choose."""
     roots = tuple(sorted({*roots_of(verdict.leaves), *universe.address_roots}))
+    order = {root: _dropped_first(universe, root) for root in roots}
     needed: dict[Root, CompleteAnswer] = {}
     while len(roots) > 1 and (untried := [root for root in roots if root not in needed]):
-        root = min(untried, key=partial(_dropped_first, universe))
+        root = min(untried, key=order.__getitem__)
         rest = tuple(other for other in roots if other != root)
         without = _decide(universe, rest, limits)
         if without.outcome == "impossible":
@@ -122,7 +119,8 @@ def _minimised(universe: Universe, verdict: CompleteAnswer, limits: _Limits) -> 
 def _dropped_first(universe: Universe, root: Root) -> tuple[object, ...]:
     """Order roots: first what others have to open, so that where one may choose the proof needs no opening."""
     kind = root.requirement.origin.owner.kind
-    needs_opening = unusable_code(universe.restricted((root,)), universe.root_arc(root)) in _CLOSED
+    settled = universe.root_arc(root).mask & universe.package(root.requirement.name).settled
+    needs_opening = not settled and not universe.opens(root)
     return (kind in ("core", "core-extra"), not needs_opening, root.position)
 
 

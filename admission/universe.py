@@ -70,8 +70,10 @@ class PackageSets:
         "prereleases",
         "quarantined",
         "sets",
+        "settled",
         "spared",
         "vouching",
+        "withheld",
         "yanked",
     )
 
@@ -93,12 +95,15 @@ class PackageSets:
         self.quarantined = young & ~self._locked
         usable = self.sets.every & ~unusable & ~self.quarantined
         no_final = self.prereleases == self.sets.every
-        yanked = self.yanked & ~self._locked  # what is locked stays admissible when its authors yank it
-        shut = yanked if opted_in or no_final else yanked | self.prereleases
+        self.withheld = self.yanked & ~self._locked
+        """Yanked, and not locked: what is locked stays admissible when its authors yank it."""
+        shut = self.withheld if opted_in or no_final else self.withheld | self.prereleases
         self.free = usable & ~shut
         """May be chosen under any demand."""
         self.conditional = usable & shut
         """Yanked, or a pre-release without opt-in: only under an exact pin (docs/explanation/how-it-decides.md)."""
+        self.settled = usable & ~self.yanked & ~self.prereleases
+        """May be chosen whatever is opted into."""
         self._leading: dict[int, int] = {}
         self.vouching = self.leading(sets.every)
         """The versions whose own exact pins may open another package's conditional versions."""
@@ -117,8 +122,7 @@ class PackageSets:
         found = self._leading.get(mask)
         if found is None:
             usable = mask & (self.free | self.conditional)
-            settled = usable & ~self.yanked & ~self.prereleases
-            found = self._leading[mask] = _newest_few(usable) | _newest_few(settled) | usable & self._locked
+            found = self._leading[mask] = _newest_few(usable) | _newest_few(mask & self.settled) | usable & self._locked
         return found
 
 
@@ -256,7 +260,7 @@ class Universe:
         if not _names_a_prerelease(root.requirement.specifier):
             return 0
         package = self.package(arc.name)
-        return arc.mask & package.prereleases & ~package.yanked
+        return arc.mask & package.prereleases & ~package.withheld
 
     def candidate(self, name: str, position: int) -> Candidate | None:
         """Return what is known of one version."""

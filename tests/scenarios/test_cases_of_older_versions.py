@@ -100,3 +100,10 @@ def test_releases_with_bounds_of_their_own_have_one_thing_in_their_way() -> None
     assert third.series == (
         "requires other versions of `r`, and its newest requires other versions of `q`, and `a` requires `q>=3`"
     )
+
+
+def test_a_release_that_an_extra_excludes_is_not_missed() -> None:
+    facts = _facts(p={"1.0": [], "2.0": []}, host={"1": []})
+    caps = candidate("host", "1", [], {"old": ["p<2"]})
+    facts = facts._replace(candidates={**facts.candidates, "host": {"1": caps}})
+    assert _warnings(facts, ("a", "host[old]"), ("b", "p")) == []
