@@ -50,6 +50,8 @@ def _first(world: World, name: str, chosen: dict[str, str], question: Question) 
         if requirement.name == name
     ) or all(map(is_prerelease, known.versions))
     excluded = {known.versions[position]: exclusion.code for position, exclusion in known.excluded.items()}
+    if excluded.get(question.pins.get(name, "")) == "yanked-only":
+        del excluded[question.pins[name]]  # what is locked stays admissible when its authors yank it
     free = [v for v in accepted if v not in excluded and (opted_in or not is_prerelease(v))]
     usable = [v for v in accepted if excluded.get(v, "yanked-only") == "yanked-only" and (v in free or pinned)]
     preferred = question.constraints.core.preferences.get(name)
