@@ -58,7 +58,7 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
     generation = status["generation"]
     yield f"home        {status['home']} (profile {status['profile']})"
     if generation is None:
-        yield f"generation  {'unknown' if status['damage'] else 'none yet; `hermes pm init` makes one'}"
+        yield f"generation  {'unknown' if status.get('damage') else 'none yet; `hermes pm init` makes one'}"
     else:
         yield f"generation  {generation['number']}, in {generation['path']}"
         yield f"core        {status['core']}"
