@@ -7,7 +7,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from admission.question import Core
 
-__all__ = ["HOST", "CoreFault", "core_fault", "nearest", "told_extras"]
+__all__ = ["HOST", "CoreFault", "accepts", "core_fault", "nearest", "told_extras"]
 
 HOST = "hermes-agent"
 """The host's name: every core answers to it, with the version that it speaks."""
@@ -33,7 +33,7 @@ def core_fault(core: Core, name: str, specifier: str, extras: Iterable[str]) -> 
     Its own name is compared with its own version, the host's name with what it speaks.
     """
     version = core.version if name == core.name != HOST else core.gate_version
-    if specifier and not _contains(specifier, version):
+    if specifier and not accepts(specifier, version):
         return CoreFault(code="core-version", asked=f"the core `{specifier}`", message=f"the core is {_told(core)}")
     asked = f"`{name}[{','.join(extras)}]{specifier}`"
     missing = [extra for extra in extras if extra not in core.active]
@@ -70,8 +70,8 @@ def _told(core: Core) -> str:
     return f"{core.name} {core.version}{spoken}"
 
 
-def _contains(specifier: str, version: str) -> bool:
-    """Judge with PEP 440; a development version of the core counts as the release it leads to."""
+def accepts(specifier: str, version: str) -> bool:
+    """Judge a version with PEP 440: a development version counts as its release too; unreadable bounds accept none."""
     try:
         accepted = SpecifierSet(specifier)
     except InvalidSpecifier:

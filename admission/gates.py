@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
 from admission.address import PUBLISH, address_of
-from admission.core_gate import HOST, CoreFault, core_fault
+from admission.core_gate import HOST, CoreFault, accepts, core_fault
 from admission.decision import Demand, Reason
 from admission.declaration import Declaration
 from admission.question import ConstraintSet, Core, Policy
@@ -49,7 +47,7 @@ def applies(marker: str, target: Target) -> bool:
 
 
 def _judge_core(core: Core, target: Target) -> Iterator[Reason]:
-    if core.requires_python and not _contains(core.requires_python, target.python):
+    if core.requires_python and not accepts(core.requires_python, target.python):
         yield Reason(
             code="python-version",
             message=f"{core.name} {core.version} requires Python `{core.requires_python}`, this is {target.python}",
@@ -70,7 +68,7 @@ def _judge_member(declaration: Declaration, constraints: ConstraintSet) -> Itera
             hint=problem.hint,
         )
     yield from _addresses(declaration, constraints.policy)
-    if declaration.requires_python and not _contains(declaration.requires_python, target.python):
+    if declaration.requires_python and not accepts(declaration.requires_python, target.python):
         yield Reason(
             code="python-version",
             message=f"`{declaration.key}` requires Python `{declaration.requires_python}`, this is {target.python}",
@@ -121,12 +119,3 @@ def _core_misfit(declaration: Declaration, core: Core, gate: Requirement, fault:
         key=gate.origin.key,
         hint=fault.hint,
     )
-
-
-def _contains(specifier: str, version: str) -> bool:
-    """Judge a Python with PEP 440; bounds that cannot be read accept none."""
-    try:
-        accepted = SpecifierSet(specifier)
-    except InvalidSpecifier:
-        return False
-    return any(accepted.contains(v, prereleases=True) for v in (version, version.partition(".dev")[0]))

@@ -22,7 +22,7 @@ Stamped: TypeAlias = tuple[list[str], list[Stamp]]
 
 def stamped_inputs(places: Places) -> Stamped:
     """Return the paths that an answer will rest on, with their stamps from before it is found out."""
-    from pm.index.package_sources import consulted_files
+    from pm.index.tool_configuration import consulted_files
     from pm.system.stamps import inputs
 
     paths = inputs(str(places.home), [*map(str, consulted_files(os.environ)), *_selected_paths(places)])

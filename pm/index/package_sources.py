@@ -16,8 +16,9 @@ from urllib.parse import quote, unquote, urlsplit
 
 from admission import Notice
 from pm.errors import PmError
+from pm.index.tool_configuration import PIP_VARIABLES, consulted_files, pip_files, pip_options, uv_files
 from pm.names import marked_lines, shown
-from pm.places import expanded, user_home
+from pm.places import expanded
 from pm.redaction import HOW_TO_WRITE_PASSWORDS, is_readable, redact, userinfo_of, without_credentials
 
 _FORM = 3
@@ -29,10 +30,6 @@ _UV_VARIABLES = (
     "UV_INDEX",
     "UV_INDEX_URL",
 )
-_PIP_VARIABLES = (
-    "PIP_CERT", "PIP_CONFIG_FILE", "PIP_CONSTRAINT", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL",
-    "PIP_NO_INDEX", "PIP_PROXY",
-)  # fmt: skip
 _CACHE = "UV_CACHE_DIR"
 """Never the user's: their home may be no place to write to."""
 _WAYS = ("CURL_CA_BUNDLE", "PIP_CERT", "PIP_PROXY", "REQUESTS_CA_BUNDLE")
@@ -192,7 +189,7 @@ def _may_know_ways(environ: Mapping[str, str]) -> bool:
     """Say whether variables or files may name a proxy, certificates or logins for indexes."""
     if any(environ.get(name) for name in _WAYS) or any(_LOGIN.fullmatch(name) for name in environ):
         return True
-    return any(path.is_file() for path in _pip_files(environ))
+    return any(path.is_file() for path in pip_files(environ))
 
 
 def _discovered(
@@ -240,7 +237,7 @@ def _logged_in(index: IndexAddress, environ: Mapping[str, str]) -> IndexAddress:
 def _uv_is_configured(environ: Mapping[str, str]) -> bool:
     if any(environ.get(name) for name in _UV_VARIABLES):
         return True
-    return not environ.get("UV_NO_CONFIG") and any(path.is_file() for path in _uv_files(environ))
+    return not environ.get("UV_NO_CONFIG") and any(path.is_file() for path in uv_files(environ))
 
 
 def _from_uv(environ: Mapping[str, str]) -> Sources:
@@ -282,7 +279,7 @@ def _indexes_in_files(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     import tomllib
 
     named = environ.get("UV_CONFIG_FILE")
-    for path in [Path(named)] if named else _uv_files(environ):
+    for path in [Path(named)] if named else uv_files(environ):
         try:
             entries = tomllib.loads(path.read_text(encoding="utf-8")).get("index", [])
             yield from ((entry["name"], entry["url"]) for entry in entries if "name" in entry)
@@ -320,7 +317,7 @@ def _separated(text: str) -> list[str]:
 
 def _from_pip(environ: Mapping[str, str], *, warns_of_indexes: bool) -> Sources:
     """Return what pip is configured to use; of further indexes it is only warned where they would be used at all."""
-    options = _pip_options(environ)
+    options = pip_options(environ)
     folders, warnings = _folders(_separated(options.get("find-links", "")), "pip's configuration")
     if options.get("no-index", "").lower() in _TRUE:
         indexes: tuple[IndexAddress, ...] = ()
@@ -337,7 +334,7 @@ def _from_pip(environ: Mapping[str, str], *, warns_of_indexes: bool) -> Sources:
 
 
 def _ways_of_pip(environ: Mapping[str, str]) -> Sources:
-    return _ways(_pip_options(environ), environ)
+    return _ways(pip_options(environ), environ)
 
 
 def _ways(options: Mapping[str, str], environ: Mapping[str, str]) -> Sources:
@@ -386,70 +383,12 @@ def _folders(links: Iterable[str], origin: str) -> tuple[tuple[Path, ...], tuple
     return tuple(dict.fromkeys(folders)), tuple(notices)
 
 
-def _pip_options(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return pip's options as pip lets them override each other: files, then sections, then variables."""
-    from configparser import Error, RawConfigParser
-
-    sections: dict[str, dict[str, str]] = {"global": {}, "install": {}}
-    for path in _pip_files(environ):
-        parser = RawConfigParser()
-        try:
-            parser.read(path, encoding="utf-8")
-        except (Error, UnicodeDecodeError) as error:
-            raise PmError(
-                "config-unreadable", f"pip's configuration cannot be read: {error}", file=str(path)
-            ) from error
-        for name, section in sections.items():
-            if parser.has_section(name):
-                section.update({key.lstrip("-").replace("_", "-"): value.strip() for key, value in parser.items(name)})
-    variables = {name[4:].lower().replace("_", "-"): environ[name] for name in _PIP_VARIABLES if environ.get(name)}
-    return sections["global"] | sections["install"] | variables
-
-
-def consulted_files(environ: Mapping[str, str]) -> list[Path]:
-    """Return the configuration files that can say where distributions come from, whether they are there or not."""
-    named = [Path(environ["UV_CONFIG_FILE"])] if environ.get("UV_CONFIG_FILE") else []
-    return [*_pip_files(environ), *_uv_files(environ), *named]
-
-
-def _pip_files(environ: Mapping[str, str]) -> list[Path]:
-    """Return where pip looks, the least important first."""
-    named = environ.get("PIP_CONFIG_FILE", "")
-    if named == os.devnull:
-        return []
-    home = user_home(environ)
-    shared = [Path(folder) / "pip" / "pip.conf" for folder in _system_folders(environ)]
-    own = [] if home is None else [home / ".pip" / "pip.conf"]
-    own += [folder / "pip" / "pip.conf" for folder in _config_homes(environ)]
-    if sys.platform == "darwin":
-        shared.append(Path("/Library/Application Support/pip/pip.conf"))
-        own += [] if home is None else [home / "Library" / "Application Support" / "pip" / "pip.conf"]
-    return [*shared, Path("/etc/pip.conf"), *own, Path(sys.prefix) / "pip.conf", *([Path(named)] if named else [])]
-
-
-def _uv_files(environ: Mapping[str, str]) -> list[Path]:
-    folders = [*_config_homes(environ), *(Path(folder) for folder in _system_folders(environ)), Path("/etc")]
-    return [folder / "uv" / "uv.toml" for folder in folders]
-
-
-def _config_homes(environ: Mapping[str, str]) -> list[Path]:
-    """Return the folder of this user's configurations; none for a user that has no home."""
-    if environ.get("XDG_CONFIG_HOME"):
-        return [Path(environ["XDG_CONFIG_HOME"])]
-    home = user_home(environ)
-    return [] if home is None else [home / ".config"]
-
-
-def _system_folders(environ: Mapping[str, str]) -> list[str]:
-    return (environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(os.pathsep)
-
-
 def _digest(
     environ: Mapping[str, str], indexes: Sequence[IndexAddress] | None, find_links: Sequence[str] | None
 ) -> str:
     """Digest what the answer depends on; credentials are left out, so that nothing of them is kept."""
     variables = [
-        (name, redact(environ[name])) for name in (*_UV_VARIABLES, *_PIP_VARIABLES, *_SURROUNDINGS) if name in environ
+        (name, redact(environ[name])) for name in (*_UV_VARIABLES, *PIP_VARIABLES, *_SURROUNDINGS) if name in environ
     ]
     logins = sorted(name for name in environ if _LOGIN.fullmatch(name))
     files = [_seen(path) for path in consulted_files(environ)]

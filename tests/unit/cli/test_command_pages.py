@@ -22,6 +22,7 @@ from pm.generations.records import Member, Record, read_record
 from pm.generations.transaction import recover
 from pm.index import FRESH, Limits
 from pm.index import package_sources as sources
+from pm.index.tool_configuration import PIP_VARIABLES
 from pm.launch.exec import launched_environment
 from pm.places import GenerationNumber, Places, find_places
 from pm.plugins.discovery import PROJECT_SWITCH
@@ -59,7 +60,7 @@ def test_the_page_names_every_variable_that_the_code_reads_and_no_other() -> Non
     # what runs inside of a generation reads what `hermes run` has set
     inside = ROOT / "pm" / "inside"
     literal = variables_read(file for file in (ROOT / "pm").rglob("*.py") if file.parent != inside)
-    listed = {*sources._UV_VARIABLES, *sources._PIP_VARIABLES, *sources._SURROUNDINGS}  # noqa: SLF001 - no list is public
+    listed = {*sources._UV_VARIABLES, *PIP_VARIABLES, *sources._SURROUNDINGS}  # noqa: SLF001 - no list is public
     # PATH is how programs are found, and no setting of the manager's
     read = (literal | listed | {PROJECT_SWITCH}) - {"PATH"}
     assert {name for entry in VARIABLES for name in entry.names} == read
