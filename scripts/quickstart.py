@@ -71,7 +71,7 @@ def take_tour(folder: Path) -> None:
     tour.hermes("run", "--", "python", "-c", "import demo_colors; print(demo_colors.__version__)")
 
     say("""
-        4. Install a plugin that cannot run beside the core: it asks for `ruamel.yaml<0.18`, and the core for `>=0.18`.
+        4. Install a plugin that cannot run beside the core: it asks for `PyYAML<6`, and the core for `>=6.0.2`.
         It is refused, with the proof and what can be done; the exit status is 1, and nothing else has changed.""")
     tour.hermes("plugins", "install", "fixtures/plugins/conflicts-with-core", "--enable", status=1)
     tour.was_refused("conflicts-with-core", code="core-conflict")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+from hermes_cli.foreign_text import TROUBLE, read_text, read_yaml
 from hermes_constants import get_hermes_home
 
 __all__ = ["ConfigUnreadable", "cfg_get", "get_config_path", "load_config", "parse_mapping"]
@@ -23,12 +25,24 @@ def load_config() -> dict[str, Any]:
     """
     path = get_config_path()
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
+        status = path.stat()
+        stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        known = _read.get(path)
+        if known is None or known[0] != stamp:
+            known = _read[path] = stamp, parse_mapping(read_text(path), path)
+    except FileNotFoundError as error:
+        if path.is_symlink():
+            raise ConfigUnreadable(f"`{path}` is a link that leads nowhere") from error
         return {}
-    except (OSError, UnicodeDecodeError) as error:
+    except ConfigUnreadable:
+        raise
+    except (OSError, ValueError) as error:
         raise ConfigUnreadable(f"`{path}` cannot be read: {error}") from error
-    return parse_mapping(text, path)
+    return deepcopy(known[1])
+
+
+_read: dict[Path, tuple[tuple[int, ...], dict[str, Any]]] = {}
+"""Path → what the file was when it was read, and what it said."""
 
 
 def cfg_get(config: Mapping[str, Any] | None, *keys: str, default: Any = None) -> Any:  # noqa: ANN401 - any YAML value
@@ -51,16 +65,9 @@ def parse_mapping(text: str, path: Path, *, as_texts: bool = False) -> dict[str,
 
     With `as_texts` every plain value is the text as it is written: a version `1.10` is not 1.1, nor a name `on` true.
     """
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    reader = YAML(typ="base" if as_texts else "safe", pure=True)
-    # Existing homes were written for a YAML 1.1 reader: there `yes` and `off` are booleans.
-    reader.version = (1, 1)
     try:
-        document = reader.load(text)
-    # What looks like a date or a number and is none, and what is nested too deeply, the reader lets through as it is.
-    except (YAMLError, ValueError, LookupError, RecursionError) as error:
+        document = read_yaml(text, as_texts=as_texts)
+    except TROUBLE as error:
         raise ConfigUnreadable(f"`{path}` is not valid YAML: {error}") from error
     if document is None:
         return {}

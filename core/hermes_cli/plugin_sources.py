@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hermes_cli.config import cfg_get, parse_mapping
+from hermes_cli.foreign_text import TROUBLE, read_text
 
 __all__ = ["PluginManifest", "canonical_key", "enabled_plugins", "find_plugins"]
 
@@ -16,6 +17,8 @@ _MANIFESTS = ("plugin.yaml", "plugin.yml", "plugin.json")
 _PROJECT, _SOURCE = "pyproject.toml", "__init__.py"
 _MARKS = (*_MANIFESTS, _PROJECT, _SOURCE)
 _NEVER_PLUGINS = frozenset({"__pycache__", "node_modules"})
+_MOST_PARTS = 1000
+"""Of a dotted key in a `pyproject.toml`, for which the parser takes time in their square."""
 _SEGMENT = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 _KEY = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})?")
 _BUNDLED = Path(__file__).parent.parent / "plugins"
@@ -105,10 +108,14 @@ def _plugin_folders(root: Path, marks: tuple[str, ...]) -> Iterator[tuple[Path, 
 
 def _folders(root: Path) -> list[Path]:
     try:
-        found = sorted(path for path in root.iterdir() if path.is_dir())
+        found = sorted(root.iterdir())
     except OSError:
         return []
-    return [path for path in found if not path.name.startswith(".") and path.name not in _NEVER_PLUGINS]
+    return [path for path in found if _may_be_plugin(path.name) and os.path.isdir(path)]  # noqa: PTH112 - never raises
+
+
+def _may_be_plugin(name: str) -> bool:
+    return not name.startswith(".") and name.lower() not in _NEVER_PLUGINS
 
 
 def _has_any(folder: Path, names: Iterable[str]) -> bool:
@@ -126,7 +133,7 @@ def _read(folder: Path, category: str, source: str) -> Iterator[PluginManifest]:
     """Yield what a folder says; nothing if neither its files nor its name give it a key."""
     try:
         values, problem = _manifest(folder), ""
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, *TROUBLE) as error:
         values, problem = {}, str(error)
     names = [name for name in (_text(values, "name"), _project_name(folder), folder.name) if name]
     key = _key(folder, category, names)
@@ -150,7 +157,7 @@ def _manifest(folder: Path) -> Mapping[str, Any]:
     file = next((folder / name for name in _MANIFESTS if os.path.lexists(folder / name)), None)
     if file is None:
         return {}
-    text = file.read_text(encoding="utf-8-sig")
+    text = read_text(file)
     # a tab is blank space in JSON and not in YAML
     value = json.loads(text) if file.suffix == ".json" else parse_mapping(text, file, as_texts=True)
     return value if isinstance(value, dict) else {}
@@ -158,14 +165,16 @@ def _manifest(folder: Path) -> Mapping[str, Any]:
 
 def _project_name(folder: Path) -> str:
     try:
-        text = (folder / _PROJECT).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+        text = read_text(folder / _PROJECT)
+    except (OSError, ValueError):
         return ""
     import tomllib  # most plugins have no project
 
+    if max(line.count(".") for line in text.split("\n")) > _MOST_PARTS:
+        return ""
     try:
         name = cfg_get(tomllib.loads(text), "project", "name")
-    except (ValueError, RecursionError):
+    except TROUBLE:
         return ""
     return name.strip() if isinstance(name, str) else ""
 
@@ -182,8 +191,8 @@ def _key(folder: Path, category: str, names: Iterable[str]) -> str:
 
 def _names_provider(folder: Path) -> bool:
     try:
-        source = (folder / _SOURCE).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+        source = read_text(folder / _SOURCE)
+    except (OSError, ValueError):
         return False
     return "register_memory_provider" in source or "MemoryProvider" in source
 

@@ -13,9 +13,7 @@ from fixtures.homes import Answer, Home, new_home
 from fixtures.running import Running
 from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, build_wheels, read_recipe
 
-IMPORT_ALL = (
-    "[__import__(name) for name in ('demo_colors', 'hermes_cli', 'hermes_constants', 'ruamel_yaml', 'wirekit')]"
-)
+IMPORT_ALL = "[__import__(name) for name in ('demo_colors', 'hermes_cli', 'hermes_constants', 'pyyaml', 'wirekit')]"
 INSIDE = (
     "(lambda s: __import__('json').dumps([s.behind, s.restart_required.required, "
     "[*map(str, s.restart_required.reasons)]]))(__import__('_hermes_pm').status())"

@@ -28,7 +28,7 @@ COMMANDS = [
 HEADLINES = [
     "✓ Hermes is set up",
     "✓ `admitted-simple` is installed",
-    "✗ `conflicts-with-core` was not installed: it needs a version of `ruamel-yaml` that Hermes itself",
+    "✗ `conflicts-with-core` was not installed: it needs a version of `pyyaml` that Hermes itself does",
 ]
 
 

@@ -29,7 +29,7 @@ WHEELS = [
     "demo_socket-2.4-py3-none-any.whl",
     "demo_transport-1.3.0-py3-none-any.whl",
     CORE,
-    "ruamel_yaml-0.19.1-py3-none-any.whl",
+    "pyyaml-6.0.3-py3-none-any.whl",
 ]
 FETCHED = [name for name in WHEELS if name != CORE]
 """What a home that gets everything from an index has no wheels of."""
@@ -298,7 +298,7 @@ def test_a_damaged_wheel_of_the_cache_is_fetched_again(full: Home, out: Path, se
 def test_a_damaged_wheel_of_the_state_is_taken_from_its_folder_or_named(tmp_path: Path, out: Path) -> None:
     wheels = tmp_path / "wheels"
     build_wheels(wheels, Distribution("demo-colors", "1.0"))
-    build_wheels(wheels, Distribution("ruamel.yaml", "0.19.1"))
+    build_wheels(wheels, Distribution("PyYAML", "6.0.3"))
     home = new_home(tmp_path / "home", wheels=wheels)
     home.install(home.plugin("ash", "demo-colors"))
     next(home.state.glob("wheels/*/demo_colors*.whl")).write_bytes(b"damaged")
@@ -520,7 +520,7 @@ def test_a_bundle_that_did_not_arrive_whole_changes_nothing(full: Home, out: Pat
 def test_a_dry_run_of_it_changes_nothing(full: Home, out: Path, elsewhere: Home) -> None:
     full.ask("pm", "bundle", "--output", out)
     answer = elsewhere.ask("pm", "init", "--bundle", out, "--dry-run")
-    assert (answer.gist, answer.changes) == ("0 admitted", ["+hermes-embedded-core 0.1.0", "+ruamel-yaml 0.19.1"])
+    assert (answer.gist, answer.changes) == ("0 admitted", ["+hermes-embedded-core 0.1.0", "+pyyaml 6.0.3"])
     assert elsewhere.snapshot(["pm/cache"]) == {"pm": "755 folder"}
 
 

@@ -64,11 +64,12 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     It is compiled once, and not in each generation.
     """
     folder = tmp_path_factory.mktemp("wheels")
-    reader = distribution("ruamel.yaml")
+    reader = distribution("PyYAML")
     files: dict[str, str | bytes] = {
         f"{file}c": compiled(Path(str(file.locate())), folder) for file in reader.files or () if file.suffix == ".py"
     }
-    build_recipe(folder, [*read_recipe(DEFAULT_RECIPE), Distribution("ruamel.yaml", reader.version, files=files)])
+    files |= {str(file): Path(str(file.locate())).read_bytes() for file in reader.files or () if file.suffix == ".so"}
+    build_recipe(folder, [*read_recipe(DEFAULT_RECIPE), Distribution("PyYAML", reader.version, files=files)])
     return folder
 
 

@@ -477,12 +477,12 @@ def test_what_is_fetched_is_reported(tmp_path: Path, server: IndexServer) -> Non
 def test_uv_finds_on_the_fixture_index_what_we_find(tmp_path: Path, server: IndexServer) -> None:
     command = [find_uv_bin(), "pip", "compile", "--quiet", "--no-config", "--no-header", "--no-annotate", "-"]
     options = ["--default-index", server.url, "--cache-dir", str(tmp_path / "uv"), "--python", sys.executable]
-    roots = ["demo-transport[fast]", "lanternkit", "ruamel.yaml>=0.18,<0.20"]
+    roots = ["demo-transport[fast]", "lanternkit", "PyYAML>=6.0.2,<7"]
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     done = subprocess.run(
         [*command, *options], env=environ, input="\n".join(roots), capture_output=True, text=True, check=True
     )
     with _open(tmp_path, server.url) as index:
-        facts = index.fetch(Need(pages=("demo-transport", "lanternkit", "ruamel-yaml")), _question(*roots))
+        facts = index.fetch(Need(pages=("demo-transport", "lanternkit", "pyyaml")), _question(*roots))
     known = {f"{name}=={version}" for name in facts.candidates for version in facts.candidates[name]}
     assert set(done.stdout.splitlines()) == known

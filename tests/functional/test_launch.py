@@ -318,7 +318,7 @@ def test_a_lock_file_that_is_removed_meanwhile_is_made_again(shared: Home) -> No
 
 def test_importing_changes_nothing_in_the_generation_and_keeps_bytecode_elsewhere(shared: Home) -> None:
     before = snapshot(shared.generation)
-    answer = run(shared, "python", "-c", "import ruamel_yaml, hermes_constants; print(hermes_constants.__cached__)")
+    answer = run(shared, "python", "-c", "import pyyaml, hermes_constants; print(hermes_constants.__cached__)")
     kept = Path(answer.stdout.strip())
     elsewhere = shared.state / "pycache" / "1" / shared.generation.relative_to("/")
     assert (answer.status, snapshot(shared.generation), kept.exists()) == (0, before, True)
@@ -349,7 +349,7 @@ def test_a_distribution_that_somebody_added_is_told_and_stops_nothing(own: Home)
             ("mkdir", *(f"x{number}-1.dist-info" for number in range(7))),
             "`x0`, `x1`, `x2`, `x3`, `x4` and 2 more were added to",
         ),
-        (("mv", "ruamel_yaml-0.19.1.dist-info", ".."), "`ruamel-yaml` was taken from"),
+        (("mv", "pyyaml-6.0.3.dist-info", ".."), "`pyyaml` was taken from"),
     ],
 )
 def test_distributions_that_somebody_added_or_took_are_named(own: Home, change: tuple[str, ...], said: str) -> None:

@@ -13,7 +13,7 @@ from fixtures.running import Running, as_somebody, owned_by
 from fixtures.volumes import Volume
 from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, read_recipe
 
-CORE = {"hermes-embedded-core": "0.1.0", "ruamel-yaml": "0.19.1"}
+CORE = {"hermes-embedded-core": "0.1.0", "pyyaml": "6.0.3"}
 LONGEST = 255
 """Bytes of a file's name."""
 SOMEBODY = 65534

@@ -60,8 +60,8 @@ def test_a_declaration_that_is_fit_is_judged_with_the_core(home: Home) -> None:
     assert (answer.gist, answer.demands, proof["minimal"], proof["verified"]) == (
         "1 refused core-conflict",
         [
-            "core hermes-embedded-core: ruamel-yaml<0.20,>=0.18 at METADATA",
-            "plugin conflicts-with-core: ruamel.yaml<0.18 at plugin.yaml:5",
+            "core hermes-embedded-core: pyyaml<7,>=6.0.2 at METADATA",
+            "plugin conflicts-with-core: PyYAML<6 at plugin.yaml:5",
         ],
         True,
         True,

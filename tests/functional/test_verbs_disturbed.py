@@ -16,7 +16,7 @@ from fixtures.homes import PLUGINS, UNTOUCHED_BY_REFUSALS, Home, check_file, new
 from fixtures.server import Fault, IndexServer
 from fixtures.wheels import DEFAULT_RECIPE, read_recipe
 
-CORE = {"hermes-embedded-core": "0.1.0", "ruamel-yaml": "0.19.1"}
+CORE = {"hermes-embedded-core": "0.1.0", "pyyaml": "6.0.3"}
 
 
 class Meddler(IndexServer):

@@ -12,7 +12,7 @@ from fixtures.homes import UNTOUCHED_BY_REFUSALS, Home, new_home
 from fixtures.server import Fault, IndexServer, Shape
 from fixtures.wheels import DEFAULT_RECIPE, Distribution, read_recipe
 
-CORE = {"hermes-embedded-core": "0.1.0", "ruamel-yaml": "0.19.1"}
+CORE = {"hermes-embedded-core": "0.1.0", "pyyaml": "6.0.3"}
 
 
 @pytest.fixture

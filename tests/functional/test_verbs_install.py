@@ -6,14 +6,14 @@ from pathlib import Path
 
 from fixtures.homes import PLUGINS, Home, snapshot
 
-CORE = {"hermes-embedded-core": "0.1.0", "ruamel-yaml": "0.19.1"}
+CORE = {"hermes-embedded-core": "0.1.0", "pyyaml": "6.0.3"}
 
 
 def test_a_plugin_is_installed_into_a_home_that_has_nothing_yet(cold: Home) -> None:
     answer = cold.install(PLUGINS / "admitted-simple")
     assert (answer.gist, answer.changes, answer.warnings) == (
         "0 admitted",
-        ["+demo-colors 1.2", "+hermes-embedded-core 0.1.0", "+ruamel-yaml 0.19.1"],
+        ["+demo-colors 1.2", "+hermes-embedded-core 0.1.0", "+pyyaml 6.0.3"],
         [],
     )
     assert cold.admitted == ["admitted-simple in default"]
@@ -129,7 +129,7 @@ def test_what_was_installed_switched_off_is_switched_on_later(home: Home) -> Non
     assert (answer.gist, answer.value["operation"], answer.changes) == (
         "0 admitted",
         "enable",
-        ["+demo-colors 1.2", "+hermes-embedded-core 0.1.0", "+ruamel-yaml 0.19.1"],
+        ["+demo-colors 1.2", "+hermes-embedded-core 0.1.0", "+pyyaml 6.0.3"],
     )
     assert home.config.read_text().endswith("plugins:\n  enabled:\n    - admitted-simple\n")
 

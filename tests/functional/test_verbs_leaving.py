@@ -10,7 +10,7 @@ from fixtures.homes import PLUGINS, UNTOUCHED_BY_REFUSALS, Home, new_home, snaps
 from fixtures.server import IndexServer
 from fixtures.wheels import DEFAULT_RECIPE, read_recipe
 
-CORE = {"hermes-embedded-core": "0.1.0", "ruamel-yaml": "0.19.1"}
+CORE = {"hermes-embedded-core": "0.1.0", "pyyaml": "6.0.3"}
 
 
 def test_a_plugin_that_is_switched_off_leaves_the_environment_as_it_is_under_a_new_number(home: Home) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from fixtures.homes import UNTOUCHED_BY_REFUSALS, Home, write_plugin
 
-CORE = {"hermes-embedded-core": "0.1.0", "ruamel-yaml": "0.19.1"}
+CORE = {"hermes-embedded-core": "0.1.0", "pyyaml": "6.0.3"}
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from fixtures.homes import PLUGINS, UNTOUCHED_BY_REFUSALS, Home, new_home
 from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, read_recipe
 
-CORE_DEMAND = "core hermes-embedded-core: ruamel-yaml<0.20,>=0.18 at METADATA"
+CORE_DEMAND = "core hermes-embedded-core: pyyaml<7,>=6.0.2 at METADATA"
 
 
 def test_a_plugin_that_cannot_live_with_the_core_is_refused_and_nothing_else_has_changed(home: Home) -> None:
@@ -19,7 +19,7 @@ def test_a_plugin_that_cannot_live_with_the_core_is_refused_and_nothing_else_has
     answer = home.install(PLUGINS / "conflicts-with-core")
     assert (answer.gist, answer.demands, answer.steps) == (
         "1 refused core-conflict",
-        [CORE_DEMAND, "plugin conflicts-with-core: ruamel.yaml<0.18 at plugin.yaml:5"],
+        [CORE_DEMAND, "plugin conflicts-with-core: PyYAML<6 at plugin.yaml:5"],
         ["widen conflicts-with-core", "retry conflicts-with-core"],
     )
     assert home.snapshot(UNTOUCHED_BY_REFUSALS) == before
@@ -29,12 +29,12 @@ def test_the_proof_of_a_refusal_is_minimal_and_checked_by_both_decisions(home: H
     receipt = home.install(PLUGINS / "conflicts-with-core").value
     reason = receipt["reasons"][0]
     assert (reason["package"], reason["proof"]) == (
-        "ruamel-yaml",
+        "pyyaml",
         {"minimal": True, "verified": True, "checked_by": {"search": "impossible", "complete": "impossible"}},
     )
     assert reason["available"] == [
-        {"versions": "0.19.1, 0.18.17", "reason": "excluded by `ruamel-yaml<0.18`"},
-        {"versions": "0.17.40", "reason": "excluded by `ruamel-yaml<0.20,>=0.18`"},
+        {"versions": "6.0.3, 6.0.2", "reason": "excluded by `pyyaml<6`"},
+        {"versions": "5.4.1", "reason": "excluded by `pyyaml<7,>=6.0.2`"},
     ]
     step = receipt["steps"][-1]
     assert (step["command"], step["confirmed"], step["when"] != "") == (
@@ -46,7 +46,7 @@ def test_the_proof_of_a_refusal_is_minimal_and_checked_by_both_decisions(home: H
 
 def test_the_text_of_a_refusal_names_plugin_package_owners_file_and_line(home: Home) -> None:
     answer = home.say("plugins", "install", PLUGINS / "conflicts-with-core", "--enable", COLUMNS="200")
-    words = ["ruamel.yaml<0.18", "hermes-embedded-core", "ruamel-yaml<0.20,>=0.18", "plugin.yaml:5", "What now"]
+    words = ["PyYAML<6", "hermes-embedded-core", "pyyaml<7,>=6.0.2", "plugin.yaml:5", "What now"]
     assert (answer.status, [word for word in words if word not in answer.stdout]) == (1, [])
     assert answer.stderr == ""
 
@@ -81,7 +81,7 @@ def test_kept_after_a_refusal_it_is_installed_switched_off_and_the_step_is_to_sw
     )
     assert answer.value["steps"][-1]["command"] == "hermes plugins enable conflicts-with-core"
     assert answer.value["summary"] == (
-        "`conflicts-with-core` was not enabled: it needs a version of `ruamel-yaml` that Hermes itself does not allow; "
+        "`conflicts-with-core` was not enabled: it needs a version of `pyyaml` that Hermes itself does not allow; "
         "it is installed, and stays disabled"
     )
     after = home.snapshot(UNTOUCHED_BY_REFUSALS)

@@ -13,7 +13,7 @@ import pytest
 from fixtures.homes import Home, snapshot, write_plugin
 
 PROJECTS = {"HERMES_ENABLE_PROJECT_PLUGINS": "1"}
-CORE = {"hermes-embedded-core": "0.1.0", "ruamel-yaml": "0.19.1"}
+CORE = {"hermes-embedded-core": "0.1.0", "pyyaml": "6.0.3"}
 
 
 # -- consents

@@ -12,7 +12,7 @@ import pytest
 
 from fixtures.homes import PLUGINS, UNTOUCHED_BY_REFUSALS, Home, new_home, snapshot, write_plugin
 
-CORE = {"hermes-embedded-core": "0.1.0", "ruamel-yaml": "0.19.1"}
+CORE = {"hermes-embedded-core": "0.1.0", "pyyaml": "6.0.3"}
 
 
 def _zip(folder: Path, archive: Path, prefix: str) -> Path:
@@ -122,7 +122,7 @@ def test_a_home_of_any_name_works(tmp_path: Path, wheels: Path, name: str) -> No
     folder = shutil.copytree(wheels, tmp_path / name / "wheels ü")
     home = new_home(tmp_path / name / "home", wheels=folder)
     home.install(home.plugin("ash", "demo-colors"))
-    refused = home.install(home.plugin("it's birch", "ruamel.yaml<0.18", name="birch"))
+    refused = home.install(home.plugin("it's birch", "PyYAML<6", name="birch"))
     answers = [
         refused.gist,
         home.ask("plugins", "check").gist,
@@ -187,7 +187,7 @@ def test_a_refused_replacement_leaves_the_installed_copy_running(home: Home) -> 
     source = home.plugin("ash", "demo-colors")
     home.install(source)
     before = home.snapshot(UNTOUCHED_BY_REFUSALS)
-    write_plugin(source, "ruamel.yaml<0.18", version="2.0.0")
+    write_plugin(source, "PyYAML<6", version="2.0.0")
     answer = home.install(source, "--force", "--keep")
     assert (answer.gist, home.snapshot(UNTOUCHED_BY_REFUSALS)) == ("1 refused core-conflict", before)
 
@@ -195,7 +195,7 @@ def test_a_refused_replacement_leaves_the_installed_copy_running(home: Home) -> 
 def test_a_replacement_of_a_plugin_that_runs_is_judged_even_if_nobody_says_enable(home: Home) -> None:
     source = home.plugin("ash", "demo-colors")
     home.install(source)
-    write_plugin(source, "ruamel.yaml<0.18", version="2.0.0")
+    write_plugin(source, "PyYAML<6", version="2.0.0")
     assert home.ask("plugins", "install", source, "--force", "--no-enable").gist == "1 refused core-conflict"
     write_plugin(source, "demo-socket", version="3.0.0")
     assert home.ask("plugins", "install", source, "--force", "--no-enable").gist == "0 admitted"

@@ -62,7 +62,7 @@ def test_a_plugin_that_is_installed_checked_listed_shown_validated_and_removed_l
 def test_a_plugin_that_is_refused_and_kept_leaves_no_mark(home: Home, marks: Path) -> None:
     environ = {"MARKER_FOLDER": str(marks)}
     source = shutil.copytree(SOURCE, home.work / "marker-files")
-    project = (source / "pyproject.toml").read_text().replace('"demo-colors"', '"demo-colors", "ruamel.yaml<0.18"')
+    project = (source / "pyproject.toml").read_text().replace('"demo-colors"', '"demo-colors", "PyYAML<6"')
     (source / "pyproject.toml").write_text(project)
     answers = [
         home.install(source, **environ).gist,

@@ -21,7 +21,7 @@ def test_two_bounds_that_stand_in_the_way_are_widened_by_one_patch(
 ) -> None:
     require_tool("patch")
     home.install(home.plugin("ash", "demo-socket<3"))
-    birch = home.plugin("birch", "ruamel.yaml<0.18", "demo-colors", "demo-socket>=3")
+    birch = home.plugin("birch", "PyYAML<6", "demo-colors", "demo-socket>=3")
     refused = home.ask("plugins", "check", birch)
     step = refused.value["steps"][0]
     assert (refused.gist, refused.steps) == (
@@ -44,11 +44,11 @@ def test_two_bounds_that_stand_in_the_way_are_widened_by_one_patch(
             {
                 "action": "widen",
                 "subject": "birch",
-                "value": "ruamel.yaml<0.20",
-                "explanation": "write `ruamel.yaml<0.20` instead of `ruamel.yaml<0.18` in plugin.yaml:4",
+                "value": "PyYAML<7",
+                "explanation": "write `PyYAML<7` instead of `PyYAML<6` in plugin.yaml:4",
                 "declared_at": {"file": "plugin.yaml", "line": 4, "column": 0, "key": "python_dependencies"},
-                "before": "ruamel.yaml<0.18",
-                "after": "ruamel.yaml<0.20",
+                "before": "PyYAML<6",
+                "after": "PyYAML<7",
             },
         ],
     )
@@ -63,7 +63,7 @@ def test_a_bound_and_a_consent_are_taken_by_pasting_one_command_twice(
     home: Home, require_tool: Callable[[str], Path]
 ) -> None:
     require_tool("patch")
-    birch = home.plugin("birch", "ruamel.yaml<0.18", "dawnpress!=0.28.1")
+    birch = home.plugin("birch", "PyYAML<6", "dawnpress!=0.28.1")
     refused = home.install(birch)
     together = [step for step in refused.value["steps"] if "allow-prerelease" in {p["action"] for p in step["parts"]}]
     [command] = [step["command"] for step in together]

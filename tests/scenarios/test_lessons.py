@@ -16,7 +16,7 @@ from fixtures.server import Fault, IndexServer
 from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
 
 CORE = "hermes-agent==0.19.0"
-EMBEDDED = {"hermes-embedded-core": "0.1.0", "ruamel-yaml": "0.19.1"}
+EMBEDDED = {"hermes-embedded-core": "0.1.0", "pyyaml": "6.0.3"}
 
 
 @pytest.fixture

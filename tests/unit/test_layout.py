@@ -221,7 +221,7 @@ def name_of(call: ast.Call) -> str:
 
 
 def test_the_core_depends_on_one_yaml_library() -> None:
-    assert CORE_PROJECT["project"]["dependencies"] == ["ruamel.yaml>=0.18,<0.20"]
+    assert CORE_PROJECT["project"]["dependencies"] == ["PyYAML>=6.0.2,<7"]
 
 
 def test_the_core_wheel_carries_the_same_licence() -> None:
