@@ -60,6 +60,19 @@ class Reason(NamedTuple):
     """Actions with which a version of the package could be had that all of the demands accept: `allow-prerelease`,
     `allow-newer`, `allow-build`; or with which files may be written twice: `allow-collision`."""
 
+    @property
+    def holds_for_all_versions(self) -> bool:
+        """Whether the bounds of the demands contradict each other, so that no version accepts them, published or not.
+
+        Only bounds that roots wrote on the package itself count: what leads there by way of a release depends on the
+        releases that there are.
+        """
+        from packaging.specifiers import SpecifierSet
+
+        direct = [demand.requirement for demand in self.demands if len(demand.chain) == 1]
+        bounds = ",".join(asked.specifier for asked in direct if asked.name == self.package and asked.specifier)
+        return SpecifierSet(bounds, prereleases=True).is_unsatisfiable()
+
 
 class Step(NamedTuple):
     """One way out of a refusal, as a value; `pm` renders its command."""

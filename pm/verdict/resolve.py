@@ -293,13 +293,15 @@ def _settled(index: IndexClient, question: Question, until: float) -> tuple[Admi
 def _is_revised(index: IndexClient, decision: Decision, question: Question) -> bool:
     """Ask again for the pages that a refusal is about, though they are young; say whether one of them has changed.
 
-    What was published a minute ago is what an author tries next. An index that does not answer now did so before.
+    What was published a minute ago is what an author tries next, unless no release could help. An index that does not
+    answer now did so before.
     """
     if not isinstance(decision, Refused) or question.frozen:
         return False
+    helped = [reason.package for reason in decision.reasons if reason.package and not reason.holds_for_all_versions]
     try:
         with index.within(time.monotonic() + PROOF_SECONDS):
-            return index.revalidate(reason.package for reason in decision.reasons if reason.package)
+            return bool(helped) and index.revalidate(helped)
     except PmError:
         return False
 

@@ -220,6 +220,15 @@ def test_what_was_published_a_minute_ago_is_found_by_the_next_try(served: Home, 
         assert served.install(birch).gist == "0 admitted"
 
 
+def test_bounds_that_no_release_can_meet_are_refused_without_asking_again(served: Home, server: IndexServer) -> None:
+    ash = served.plugin("ash", "demo-colors>=1.5", "demo-colors<1.5")
+    with server:
+        assert served.install(ash).gist == "1 refused conflict"
+        before = len(server.asked)
+        assert served.install(ash).gist == "1 refused conflict"
+        assert len(server.asked) == before
+
+
 def test_every_page_is_asked_again_if_that_is_said(served: Home, server: IndexServer) -> None:
     ash = served.plugin("ash", "demo-colors")
     with server:
