@@ -89,7 +89,7 @@ def _secrets_of(environment: Mapping[str, str]) -> Iterator[str]:
 def _user_parts(text: str) -> Iterator[str]:
     for word in (text, *text.split()):
         found = re.compile(_START).search(word)
-        host = _end_of_user(word, found, whole=True) if found else None
+        host = _end_of_user(word, found, word.rfind("@"), whole=True) if found else None
         if found and host is not None:
             yield word[found.end() : max(found.end(), host - 1)]
         elif not found and ":" in word.rpartition("@")[0] and not word.startswith("/"):
@@ -103,7 +103,7 @@ def is_readable(url: str) -> bool:
         return redact_value(url) == url
     userinfo = userinfo_of(url)
     begin = found.end() + (len(userinfo) + 1 if userinfo else 0)
-    is_clear = found["slashes"] == "//" and _end_of_user(url, found, whole=True) == begin
+    is_clear = found["slashes"] == "//" and _end_of_user(url, found, url.rfind("@"), whole=True) == begin
     return _is_file(found) or (is_clear and _can_be_split(url))
 
 
@@ -159,8 +159,9 @@ def _without_users(text: str, instead: str, *, whole: bool) -> str:
         return text
     parts = []
     done = 0
+    last = text.rfind("@")
     while found := re.compile(_START).search(text, done):
-        host = _end_of_user(text, found, whole=whole)
+        host = _end_of_user(text, found, last, whole=whole)
         end = len(text) if whole else _end_of_word(text, max(found.end(), host or 0))
         hidden = UNREADABLE if host is None else instead if host > found.end() else ""
         parts += [_without_bare_users(text[done : found.start()], instead), found[0], hidden]
@@ -176,8 +177,8 @@ def _end_of_word(text: str, begin: int) -> int:
     return word.end() if word else begin
 
 
-def _end_of_user(text: str, address: re.Match[str], *, whole: bool) -> int | None:
-    """Return where the host of an address begins; `None` if it cannot be read."""
+def _end_of_user(text: str, address: re.Match[str], last: int, *, whole: bool) -> int | None:
+    """Return where the host of an address begins; `None` if it cannot be read. `last` is where the last `@` is."""
     begin = host = address.end()
     end = len(text) if whole else _end_of_word(text, host)
     if _is_file(address):
@@ -188,14 +189,13 @@ def _end_of_user(text: str, address: re.Match[str], *, whole: bool) -> int | Non
         if "@" in name:
             host += name.rindex("@") + 1
         elif not _is_host(name):
-            last = text.rfind("@", host)
-            if last < 0:
+            if last < host:
                 return None if name != UNREADABLE else host
             host = last + 1
         elif "@" in text[host:end] and not _is_of_path(text[host:end], address, is_alone=host == begin):
             host = text.rindex("@", host, end) + 1
-        elif _may_go_on(text, host + len(name), name):
-            host = text.rindex("@") + 1
+        elif last >= host + len(name) and _may_go_on(text[host + len(name)], name):
+            host = last + 1
         else:
             return host
         end = end if whole else _end_of_word(text, host)
@@ -224,9 +224,9 @@ def _is_of_path(rest: str, address: re.Match[str], *, is_alone: bool) -> bool:
     return is_certain and re.fullmatch(r"[^/?#\s]+(?:/[^/?#\s]+){3,}", before) is not None
 
 
-def _may_go_on(text: str, end: int, name: str) -> bool:
+def _may_go_on(following: str, name: str) -> bool:
     """Say whether a name that a blank ends may be a user whose password has a blank in it."""
-    return bool(name) and text[end : end + 1].isspace() and "@" in text[end:] and not re.fullmatch(_NO_USER, name)
+    return bool(name) and following.isspace() and not re.fullmatch(_NO_USER, name)
 
 
 def _without_bare_users(text: str, instead: str) -> str:

@@ -4,8 +4,8 @@ import re
 from typing import NamedTuple
 
 from admission import Problem
-from pm.limits import DOCUMENT_DEPTH, DOCUMENT_VALUES, NUMBER_DIGITS, Limit
-from pm.names import shown
+from pm.limits import DOCUMENT_DEPTH, DOCUMENT_VALUES, NUMBER_DIGITS, SHOWN_VALUE, Limit
+from pm.names import cut, shown
 
 
 class ScalarNode(NamedTuple):
@@ -128,7 +128,11 @@ def too_many_digits(text: str, file: str) -> Problem | None:
     match = re.search(rf"(?<![0-9_])[0-9](?:_?[0-9]){{{NUMBER_DIGITS.value}}}", text)
     if match is None:
         return None
-    line, column = place_of(text, match.start())
+    return long_number(file, *place_of(text, match.start()))
+
+
+def long_number(file: str, line: int, column: int) -> Problem:
+    """Return the problem of a number that has more digits than the limit."""
     return Problem("invalid-declaration", f"a number has more than {_amount(NUMBER_DIGITS)}", file, line, column)
 
 
@@ -142,5 +146,6 @@ def _amount(limit: Limit) -> str:
 
 
 def member(path: str, name: str) -> str:
-    """Return the path of a key inside of a mapping: `memory.provider`."""
-    return f"{path}.{name}" if path else name
+    """Return the path of a key inside of a mapping as it is shown, `memory.provider`: of a long key only a part."""
+    short = cut(name, SHOWN_VALUE.value)
+    return f"{path}.{short}" if path else short

@@ -78,10 +78,11 @@ def _deep_key(text: str, file: str) -> Problem | None:
     return too_deep(file, bare.count("\n", 0, match.start()) + 1) if match is not None else None
 
 
+# what has no end takes the rest of the text or line, as for `tomllib`: else each of many would look for its own
 _QUOTED = (
     r"#[^\n]*"
-    r'|"""(?:[^\\]|\\[\s\S])*?"{3,5}'
-    r"|'''[\s\S]*?'{3,5}"
-    r'|"(?:[^"\\\n]|\\.)*"'
-    r"|'[^'\n]*'"
+    r'|"""(?:[^\\]|\\[\s\S])*?(?:"{3,5}|\\?\Z)'
+    r"|'''[\s\S]*?(?:'{3,5}|\Z)"
+    r'|"(?:[^"\\\n]|\\.)*"?'
+    r"|'[^'\n]*'?"
 )

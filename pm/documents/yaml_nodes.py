@@ -18,12 +18,13 @@ from pm.documents.nodes import (
     NodeSize,
     ScalarNode,
     duplicate_key,
+    long_number,
     member,
     too_deep,
     too_many_digits,
     too_many_values,
 )
-from pm.limits import DOCUMENT_DEPTH, DOCUMENT_VALUES, MERGED_VALUES
+from pm.limits import DOCUMENT_DEPTH, DOCUMENT_VALUES, MERGED_VALUES, NUMBER_DIGITS
 from pm.names import shown
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ _KINDS = {
     "null": "null", "bool": "boolean", "int": "integer", "float": "number", "timestamp": "date",
     "str": "text", "merge": "text", "value": "text",
 }  # fmt: skip
+_NO_NUMBERS = frozenset({"null", "boolean", "text"})
 # YAML 1.1 says boolean, PyYAML says text. Readers disagree, so it cannot be written to mean one of the two.
 _ONE_LETTER_BOOLEANS = frozenset("yYnN")
 
@@ -132,7 +134,10 @@ class _Reader:
     def _scalar(self, event: ScalarEvent, path: str) -> ScalarNode:
         quote = 1 if event.style in {"'", '"'} else 0
         line, column = _place(event)
-        return ScalarNode(event.value, self._kind(event, path), line, column + quote)
+        kind = self._kind(event, path)
+        if kind not in _NO_NUMBERS and len(event.value) > NUMBER_DIGITS.value:  # in base 16 or 60, as `1:59:59`
+            raise _Refused(long_number(self._file, line, column + quote))
+        return ScalarNode(event.value, kind, line, column + quote)
 
     def _kind(self, event: ScalarEvent, path: str) -> str:
         tag = event.tag

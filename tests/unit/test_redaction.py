@@ -151,6 +151,8 @@ LONG = {
     "headers": "x-" * 90_000 + "-token:",
     "brackets": "[::" * 60_000 + "@://",
     "dots": "https://" + "a." * 90_000 + "@",
+    "addresses without users": "https://a " * 100_000,
+    "addresses that cannot be read": "https://[ " * 100_000,
 }
 
 

@@ -55,6 +55,20 @@ def test_a_number_of_toml_that_no_machine_holds_is_named_with_its_place(value: s
     assert (problem.message, problem.line) == ("a number has more than 1,000 digits", 2)
 
 
+@pytest.mark.parametrize(
+    "value", ["0x" + "F" * 999, "1" + ":1" * 500_000, f"!!int '{'0x' + 'A' * 5000}'", "1" + ":5" * 999 + ".5"]
+)
+def test_a_number_of_another_base_that_takes_long_to_read_is_named_with_its_line(value: str) -> None:
+    told = limited(lambda: [problem[:2] for problem in faults(read_yaml(f"name: x\nversion: {value}\n", "f"))]).told
+    assert told == repr([("a number has more than 1,000 digits", 2)])
+
+
+def test_a_long_text_that_begins_like_a_number_is_a_text() -> None:
+    root = read_yaml(f"version: 0x{'F' * 5000}g", "f").root
+    assert isinstance(root, MappingNode)
+    assert [value.kind for _, value in root.entries] == ["text"]
+
+
 def test_a_long_number_is_one_all_the_same() -> None:
     assert read_toml(f"n = {'9' * 1000}", "f").values == {"n": int("9" * 1000)}
 
@@ -68,6 +82,23 @@ def test_a_long_number_is_one_all_the_same() -> None:
 def test_a_dotted_key_of_many_parts_is_too_deep(text: str) -> None:
     problem = Problem("invalid-declaration", "the file is nested deeper than 64 levels", "f", 2)
     assert limited(lambda: read_toml(f"a = 1\n{text}\n", "f").problems).told == repr((problem,))
+
+
+@pytest.mark.parametrize("text", ['\\"""\n' * 200_000, '"' + '\\"' * 400_000, "'\n" * 400_000, "\\'''\n" * 200_000])
+def test_texts_that_do_not_end_are_looked_for_once(text: str) -> None:
+    points = f"#{'.' * 100}\n"
+    read = limited(lambda: [problem.code for problem in read_toml(points + text, "f").problems], seconds=10)
+    assert read.told == repr(["invalid-declaration"])
+
+
+def test_a_long_key_is_not_repeated_for_each_of_its_values() -> None:
+    items = ", ".join(["{a: 1, a: 2}"] * 1000)
+    read = read_yaml(f"? {'k' * 100_000}\n: [{items}]\n", "f")
+    assert {len(problem.key) for problem in read.problems} == {
+        200 + len("[0].a"),
+        200 + len("[10].a"),
+        200 + len("[100].a"),
+    }
 
 
 def test_points_in_texts_comments_and_numbers_are_no_depth() -> None:
