@@ -183,6 +183,13 @@ ENTRY_POINTS_BYTES = Limit(
     reason="the largest real ones have 50 KB",
     unusable="the wheel, `invalid-wheel`",
 )
+PATH_LENGTH = Limit(
+    value=1024,
+    unit="bytes",
+    of="the path of a file in a wheel",
+    reason="systems take up to 4,096, some 1,024, with the home before it; the longest real ones have 250",
+    unusable="the wheel, `invalid-wheel`",
+)
 PATH_FILE_BYTES = Limit(
     value=256 * 1024,
     unit="bytes",

@@ -15,6 +15,7 @@ from typing import IO, TypedDict, cast
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from pm.index.foreign import Unreadable, boundary, brief
+from pm.limits import ADDRESS_LENGTH
 
 ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01"
 _MAJOR = "1"
@@ -209,7 +210,12 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(r"""([^\s=>"'/]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>"']++)))?+""")
-_ENDS = {"!--": "-->", "script": "</script", "style": "</style"}
+_ENDS = {
+    "!--": re.compile("-->"),
+    "script": re.compile("</script", re.IGNORECASE),
+    "style": re.compile("</style", re.IGNORECASE),
+}
+_LONGEST_END = len("</script")
 _LONGEST_TAG = 1 << 16
 _TITLE = re.compile(r"<(?:title|h1)[^<>]*>\s*(?:links for|simple index|index of|directory listing)", re.IGNORECASE)
 """How pages of indexes call themselves that have no files: those of indexes, and listings of folders by web servers."""
@@ -222,6 +228,8 @@ def _files_of_html(text: _Text) -> Iterator[RawFile]:
     for name, values in _tags(text):
         if name == "base":
             base = base or values.get("href", "")
+            if len(base) > ADDRESS_LENGTH.value:  # it is joined with the address of each file
+                raise NotAPage(f"its base has more than {ADDRESS_LENGTH.value:,} characters")
         elif name == "meta":
             if values.get("name") == "pypi:repository-version":
                 says_so = True
@@ -237,19 +245,19 @@ def _files_of_html(text: _Text) -> Iterator[RawFile]:
 
 def _tags(text: _Text) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield anchors, bases and metas with their attributes; and once `title`, for a page that calls itself one."""
-    hidden_until = ""
+    hidden_until: re.Pattern[str] | None = None
     text.go_on(0)
     if _TITLE.search(text.part):
         yield "title", {}
     while text.part:
         position = 0
         while True:
-            if hidden_until:
-                end = text.part.lower().find(hidden_until, position)
-                position = end if end >= 0 else max(position, len(text.part) - len(hidden_until))
-                if end < 0:
+            if hidden_until is not None:
+                end = hidden_until.search(text.part, position)
+                if end is None:
+                    position = max(position, len(text.part) - _LONGEST_END)
                     break
-                hidden_until = ""
+                position, hidden_until = end.start(), None
             match = _TAG.search(text.part, position)
             if match is None:
                 break

@@ -7,6 +7,7 @@ RECORD gives is told where the whole wheel is at hand and small, else of the fil
 
 import hashlib
 import io
+import os
 import posixpath
 import re
 import struct
@@ -18,7 +19,7 @@ from typing import NamedTuple
 from pm.dist_info import ENDING, RECORD, RecordLine, is_info, sha256_text, strict_record_lines
 from pm.index.entry_points import scripts_of
 from pm.index.own_paths import SCRIPTS, bytes_to_read, is_own, reserved, settled, to_be_read
-from pm.limits import ENTRY_POINTS_BYTES, PROVED_BYTES, RECORD_BYTES, WHEEL_FILE_BYTES, Limit
+from pm.limits import ENTRY_POINTS_BYTES, PATH_LENGTH, PROVED_BYTES, RECORD_BYTES, WHEEL_FILE_BYTES, Limit
 from pm.names import shown
 
 LOCAL_HEADER = 30 + 2 * 1024
@@ -36,6 +37,10 @@ _LARGE = 0xFFFFFFFF
 _LOCAL = struct.Struct("<4x2xHH4xLLLHH")
 _END = b"PK\x05\x06"
 _LONGEST_END = 22 + 0xFFFF
+_LONGEST_NAME = 255
+"""Bytes that file systems have for one name."""
+_MOST_FOR_A_SIGN = 4
+"""Bytes of UTF-8."""
 _READ_HERE = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _ZSTANDARD = 93
 """A method that uv knows and not every Python."""
@@ -212,6 +217,8 @@ def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, zipfile.ZipInfo]]:
         name = member.filename
         if name.startswith("/") or ".." in name.split("/"):
             raise Flawed(f"{shown(name)} in it would not lie where it says")
+        if _is_too_long(name):
+            raise Flawed(f"{shown(name)} in it is a longer name than systems take")
         path = posixpath.normpath(name)
         if name.endswith("/") or path == ".":
             continue
@@ -221,6 +228,13 @@ def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, zipfile.ZipInfo]]:
         if (before.CRC, before.file_size) != (member.CRC, member.file_size):
             raise Flawed(f"it holds two different files {shown(path)}")
         yield path, member
+
+
+def _is_too_long(path: str) -> bool:
+    if len(path) * _MOST_FOR_A_SIGN <= _LONGEST_NAME:  # as nearly every one
+        return False
+    written = os.fsencode(path)
+    return len(written) > PATH_LENGTH.value or max(map(len, written.split(b"/"))) > _LONGEST_NAME
 
 
 def _stem(paths: Iterable[str]) -> str:
@@ -286,14 +300,23 @@ def _scripts(wheel: Wheel, points: zipfile.ZipInfo | None) -> Iterator[tuple[str
 def _check_paths(targets: Mapping[str, str], scripts: Mapping[str, str]) -> None:
     """Raise for a path that is not a wheel's to write, or that is a file and a folder."""
     paths = {*targets.values(), *scripts}
-    for path in sorted(paths):
-        if is_own(path):
-            raise Flawed(reserved(path))
-        parent = path.rpartition("/")[0]
-        while parent:
-            if parent in paths:
-                raise Flawed(f"{shown(parent)} in it is a file and a folder")
-            parent = parent.rpartition("/")[0]
+    own = min(filter(is_own, paths), default="")
+    if own:
+        raise Flawed(reserved(own))
+    both = min(paths & _folders(paths), default="")
+    if both:
+        raise Flawed(f"{shown(both)} in it is a file and a folder")
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    """Return the folders that paths imply."""
+    folders: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    return folders
 
 
 def _check_kind(text: str | None) -> None:
@@ -319,10 +342,11 @@ def _record(wheel: Wheel, record: zipfile.ZipInfo) -> list[RecordLine]:
 
 def _compare(lines: Iterable[RecordLine], wheel: Wheel) -> None:
     """Raise for a line about a file that is not there or has another size."""
+    folders = _folders(wheel.members)
     for line in lines:
         member = _named(line, wheel)
         if member is None:
-            if not _is_folder(line.path, wheel.members):
+            if posixpath.normpath(line.path.replace("\\", "/")) not in folders:
                 raise Flawed(f"its RECORD names {shown(line.path)}, which is not in it")
         elif line.size not in (None, member.file_size) and member is not wheel.info(RECORD):
             raise Flawed(
@@ -334,11 +358,6 @@ def _named(line: RecordLine, wheel: Wheel) -> zipfile.ZipInfo | None:
     """Return the member that a line is about; the separator of Windows is understood, as uv passes over it."""
     path = posixpath.normpath(line.path)
     return wheel.members.get(path) or wheel.members.get(path.replace("\\", "/"))
-
-
-def _is_folder(path: str, members: Members) -> bool:
-    folder = posixpath.normpath(path.replace("\\", "/")) + "/"
-    return any(member.startswith(folder) for member in members)
 
 
 def _prove(lines: Iterable[RecordLine], wheel: Wheel) -> None:

@@ -61,6 +61,7 @@ def own(path: str) -> str:
 
 
 SIZE, HASH = len(MODULE), "sha256=" + "A" * 43
+TOO_LONG = "a longer name than systems take"
 
 CASES = [
     Case("as it should be"),
@@ -123,6 +124,13 @@ CASES = [
     ),
     Case("a path that leads out", "`../out.py` in it would not lie where it says", files={"../out.py": ""}),
     Case("a file and a folder", "`pkg` in it is a file and a folder", files={"pkg": "", "pkg/a.py": ""}),
+    Case("a name that no file system has", f"`{'ß' * 130}.py` in it is {TOO_LONG}", files={f"{'ß' * 130}.py": ""}),
+    Case("a long name", files={f"{'ß' * 120}.py": ""}),
+    Case(
+        "a path that no system opens",
+        f"`{('folder/' * 200)[:200]}…` in it is {TOO_LONG}",
+        files={f"{'folder/' * 200}x.py": ""},
+    ),
     Case("no WHEEL", "it has no `WHEEL`", without=[f"{INFO}/WHEEL"]),
     Case("a WHEEL without version", "its `WHEEL` gives no version of the format", files={f"{INFO}/WHEEL": "Tag: x\n"}),
     Case(

@@ -147,6 +147,25 @@ def test_a_damaged_wheel_is_read_or_unreadable(tmp_path: Path, count: int) -> No
     _check(wheel.read_bytes(), count, "wheel", _read_wheel)
 
 
+@pytest.mark.parametrize(
+    ("members", "record"),
+    [
+        ([*(f"a{number}" for number in range(20_000)), "z/z.py"], "z/,,\n" * 300_000),
+        (["a/" * 30_000 + str(number) for number in range(100)], ""),
+    ],
+    ids=["folders", "depth"],
+)
+def test_a_wheel_of_many_folders_takes_no_long_time(members: list[str], record: str) -> None:
+    wheel = io.BytesIO()
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in members:
+            archive.writestr(name, "")
+        for name, text in {"WHEEL": "Wheel-Version: 1.0\n", "RECORD": record}.items():
+            archive.writestr(f"demo-1.0.dist-info/{name}", text)
+    ending = limited(lambda: read_contents(wheel), seconds=SECONDS, memory=MEMORY)
+    assert ending.is_good, ending.told
+
+
 _odd = st.one_of(
     st.none(),
     st.booleans(),

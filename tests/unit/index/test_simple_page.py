@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from fixtures.limited import limited
 from pm.index.simple_page import NotAPage, RawFile, announced_metadata, read_page, sha256_of
 
 
@@ -76,6 +77,18 @@ def test_the_html_form_is_read_to_the_same_files() -> None:
 def test_what_is_no_page_is_said_to_be_none(content: bytes, content_type: str) -> None:
     with pytest.raises(NotAPage):
         _read(content, content_type)
+
+
+def test_much_that_is_hidden_takes_no_long_time() -> None:
+    hidden = b"<!-- --><script></SCRIPT><STYLE></style>" * 25_000
+    page = b"<!-- \xc4\xb0 -->" + hidden + b'<a href="x-1.whl">x</a>'
+    assert limited(lambda: [file["filename"] for file in _read(page, "text/html")]).told == "['x-1.whl']"
+
+
+def test_a_base_that_is_no_address_makes_no_page() -> None:
+    page = b"<base href='http://a.invalid/" + b"b/" * 500_000 + b"'>" + b"<a href='x-1.whl'>" * 20_000
+    with pytest.raises(NotAPage, match="its base has more than 8,192 characters"):
+        _read(page, "text/html")
 
 
 @pytest.mark.parametrize(
