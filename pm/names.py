@@ -97,4 +97,4 @@ def without_commands(text: str) -> str:
     """
     if "##[" in text:
         text = text.replace("##[", "#\\x23[")
-    return re.sub(r"(?m)^(\s*):(?=:)", r"\1\\x3a", text) if "::" in text else text
+    return re.sub(r"(?m)^([^\S\n]*):(?=:)", r"\1\\x3a", text) if "::" in text else text

@@ -11,6 +11,8 @@ from pm.names import shown
 _SECTIONS = ("console_scripts", "gui_scripts")
 _OBJECT = re.compile(r"(?P<object>[\w.-]+\s*:\s*[\w.-]+)(?:\s*\[\s*[^,\s].*\])?\s*")
 """`module : function [extras]`, as uv reads it."""
+_LONG_BLANKS = re.compile(r"[^\S\n]{100,}")
+"""Blanks for which `configparser` takes time in the square of their number."""
 
 
 def scripts_of(text: str) -> dict[str, str]:
@@ -21,7 +23,7 @@ def scripts_of(text: str) -> dict[str, str]:
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # the documented way to keep upper case
     try:
-        parser.read_string(re.sub("\r\n?", "\n", text))
+        parser.read_string(_LONG_BLANKS.sub(" ", re.sub("\r\n?", "\n", text)))
     except configparser.Error as error:
         raise ValueError(f"its `entry_points.txt` cannot be read: {shown(error.message)}") from error
     return dict(_scripts(parser))

@@ -31,6 +31,8 @@ _VERSION_AND_BUILD = 2
 _TAG_PARTS = 3
 _MOST_TAGS = 1000
 """Into which one compressed set may expand; the largest real ones have a few dozen."""
+_MOST_TOLD = 1000
+"""Kinds of wheels of one version, or bounds of its interpreters, that are told: a page can have one for each file."""
 _SHOWN = 8
 _BUILD = re.compile(r"[0-9]+[A-Za-z0-9_.]*")
 """Stricter than the standard, which allows a `/` in it: the name becomes that of a file."""
@@ -249,7 +251,7 @@ class _Gathered:
         files = self._files(version)
         for tags, requires_python in sorted(wheels):
             try:
-                if not self._refuses_python(requires_python, files):
+                if not self._refuses_python(requires_python, files) and len(files.foreign) < _MOST_TOLD:
                     files.foreign |= {tags}
             except Unreadable as error:
                 files.flawed = files.flawed or _flawed(f"{head}-{tags}.whl", error)
@@ -303,7 +305,8 @@ class _Gathered:
     def _refuses_python(self, requires_python: str, files: _VersionFiles) -> bool:
         if self._fit.accepts_python(requires_python):
             return False
-        files.refused_pythons |= {requires_python}
+        if len(files.refused_pythons) < _MOST_TOLD:
+            files.refused_pythons |= {requires_python}
         return True
 
     def _files(self, version: str) -> _VersionFiles:

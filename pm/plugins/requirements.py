@@ -113,7 +113,7 @@ def _python_hint(requirement: Requirement) -> str:
 _PUBLISH = "publish it to an index and name it with a version, or put its code inside of the plugin's folder"
 _REMOTE = r"(?i:(?:git\+)?(?:https?|ssh)://)"
 _COMMIT = r"(?P<repository>(?i:git\+)\S+@[0-9a-fA-F]{40})(?:#(?:egg=)?(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*))?.*"
-_WITH_USER = r"://[^/\s?#@]*:[^/\s?#@]*@|https?://[^/\s?#@]+@"
+_WITH_USER = r"://[^/\s?#@:]*:[^/\s?#@]*@|https?://[^/\s?#@]+@"
 
 
 def _bare(written: Written, text: str) -> Problem:

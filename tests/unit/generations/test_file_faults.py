@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.limited import limited
 from fixtures.wheels import Distribution, build_wheels
 from lockfiles import Artifact
 from pm.generations.file_faults import Fault, collisions, shadowing
@@ -23,6 +24,7 @@ from pm.index.contents import (
     save_contents,
     side_by_side,
 )
+from pm.index.entry_points import scripts_of
 from pm.index.folders import sha256_of
 from pm.index.wheel_reading import read_contents, read_local
 
@@ -106,6 +108,13 @@ def test_scripts_of_entry_points_are_known_by_what_they_call(tmp_path: Path) -> 
         "../../../bin/win": "calls demo:w",
         "demo.py": identity(""),
     }
+
+
+def test_many_blanks_in_entry_points_take_no_long_time() -> None:
+    points = f"[console_scripts]\ntool{' ' * 500_000}={' ' * 500_000}demo:main\n"
+    assert limited(lambda: scripts_of(points)).told == "{'tool': 'demo:main'}"
+    # a line without an equals sign
+    assert "ValueError" in limited(lambda: scripts_of(f"[a]\nx{' ' * 500_000}y\n")).told
 
 
 def test_paths_are_those_at_which_an_installer_unpacks() -> None:

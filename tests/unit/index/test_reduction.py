@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from admission import Exclusion
+from fixtures.limited import limited
 from fixtures.wheels import LINUX_311
 from pm.index.reduction import Fit, ListedFile, Reduced, merge, reduce_files
 from pm.index.simple_page import RawFile
@@ -35,6 +36,17 @@ def test_the_file_that_fits_the_target_best_is_chosen() -> None:
         _wheel("demo-1.0-cp311-cp311-win_amd64.whl"),
     )
     assert _chosen(reduced) == {"1.0": "demo-1.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"}
+
+
+@pytest.mark.parametrize("kind", ["tags", "bounds"])
+def test_a_version_of_very_many_wheels_takes_no_long_time(kind: str) -> None:
+    numbers = range(1000, 51_000)
+    files = {
+        "tags": (_wheel(f"demo-1-cp{number}-none-any.whl") for number in numbers),
+        "bounds": (_wheel(f"demo-1-{n}-py3-none-any.whl", **{"requires-python": f">={n}"}) for n in numbers),
+    }[kind]
+    ending = limited(lambda: [exclusion.code for exclusion in _reduced(*files).excluded.values()])
+    assert ending.told == repr(["no-wheel" if kind == "tags" else "python-version"])
 
 
 def test_of_two_builds_the_higher_number_is_chosen() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from admission import InvalidRequirementText, Origin, Owner, Problem, parse_requirement, parse_specifier
+from fixtures.limited import limited
 from pm.plugins.raw import Written
 from pm.plugins.requirements import Reading, ReadRequirements, judge
 
@@ -288,6 +289,12 @@ def test_a_credential_in_a_text_that_is_no_requirement_is_not_shown_either() -> 
         "x y https://user:hunter2@127.0.0.1/", "x https://user:hunter2@127.0.0.1/ # c", ">=1 https://u:hunter2@h/"
     )
     assert "hunter2" not in repr(problems.problems)
+
+
+def test_a_long_address_takes_no_long_time() -> None:
+    address = f"http://{'a:' * 400_000}/x-1-py3-none-any.whl"
+    ending = limited(lambda: [problem.code for problem in judged(address).problems])
+    assert ending.told == "['direct-url']"
 
 
 def test_another_copy_of_the_host_is_refused_even_by_commit() -> None:
