@@ -12,8 +12,9 @@ _DISTRIBUTION = "hermes-embedded-core"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status; like argparse, leave with 2 when it was misused."""
     parser = _parser()
-    parser.parse_args(arguments)
-    parser.error("this core has no commands; it answers `--version`")
+    _, words = parser.parse_known_args(arguments)
+    unknown = f"`{words[0]}` is no command: " if words else ""
+    parser.error(f"{unknown}this core answers `--version` only; the manager answers `plugins`, `pm` and `run`")
 
 
 def _parser() -> argparse.ArgumentParser:

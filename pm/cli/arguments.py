@@ -5,18 +5,32 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
+from pm.cli.console import misused
 from pm.cli.verb_table import CONSENTS, FAMILIES, VERBS, Argument, Kind, Verb, verbs_of
-from pm.names import safe_text, without_commands
+from pm.cli.wrong_words import later, unknown_arguments, unknown_verb
 from pm.system.terminal import columns
 
 if TYPE_CHECKING:
     from argparse import _ActionsContainer, _SubParsersAction
 
     _Places: TypeAlias = _SubParsersAction["_Parser"]
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments that the words of a command mean; end the command where they are wrong."""
+    family, verb = (*words, "", "")[:2]
+    if fault := later(words):
+        raise fault
+    if verb and not verb.startswith("-") and (family, "") not in VERBS and (family, verb) not in VERBS:
+        raise unknown_verb(family, verb)
+    arguments, unknown = parser(family, verb).parse_known_args(words)
+    if unknown:
+        raise unknown_arguments(VERBS[arguments.family, vars(arguments).get("verb", "")], unknown)
+    return arguments
 
 
 def parser(family: str = "", verb: str = "") -> argparse.ArgumentParser:
@@ -47,7 +61,8 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the words, and end the command."""
-        super().error(without_commands(safe_text(message)))
+        self.print_usage(sys.stderr)
+        raise misused(self.prog.removeprefix("hermes").lstrip(), message)
 
 
 def _add_family(families: _Places, name: str, asked: str) -> None:
@@ -96,7 +111,7 @@ def _keywords(argument: Argument) -> dict[str, Any]:
 
 
 def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text)):
+    if re.fullmatch(r"0*[1-9][0-9]{0,17}", text) is None:
         raise argparse.ArgumentTypeError(f"`{text}` is not a number from 1 on")
     return int(text)
 
@@ -117,9 +132,15 @@ def _package(text: str) -> str:
     return text
 
 
+def _number(text: str) -> int:
+    if re.fullmatch(r"[+-]?[0-9]{1,18}", text) is None:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a whole number")
+    return int(text)
+
+
 _READERS: Mapping[Kind, Callable[[str], object]] = {
     "count": _count,
-    "number": int,
+    "number": _number,
     "seconds": _seconds,
     "package": _package,
 }

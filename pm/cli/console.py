@@ -82,10 +82,21 @@ def complain(error: PmError) -> int:
     return exit_status(code_of(error.code).outcome, [error.code])
 
 
-def misused(verb: str, fault: str) -> SystemExit:
-    """Say what is wrong with the words where the parser cannot know it, and return what ends the command."""
-    _write(f"hermes {verb}: error: {fault}")
-    return SystemExit(USAGE)
+class Misuse(SystemExit):
+    """The words are wrong: ends the command."""
+
+    def __init__(self, fault: str, hint: str = "") -> None:
+        super().__init__(USAGE)
+        self.fault = fault
+        self.hint = hint
+
+
+def misused(verb: str, fault: str, hint: str = "") -> Misuse:
+    """Say what is wrong with the words, and return what ends the command; without a verb it is said of `hermes`."""
+    _write(f"hermes{verb and f' {verb}'}: error: {safe_text(fault)}")
+    if hint:
+        _write(f"        {hint}")
+    return Misuse(fault, hint)
 
 
 def ask(question: str) -> bool | None:

@@ -68,12 +68,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PmError as error:
         return _failed(error, as_json=as_json)
     except SystemExit as ended:
-        from pm.cli.console import USAGE
+        from pm.cli.console import Misuse
 
-        # standard error says already what is wrong with the words
-        if ended.code == USAGE and as_json and not answer.is_given():
-            message = "the command line is wrong; standard error says how"
-            answer.give_json({"error": {"code": "usage", "message": message}})
+        if isinstance(ended, Misuse) and as_json and not answer.is_given():
+            answer.give_json({"error": _said(PmError("usage", ended.fault, hint=ended.hint))})
         raise
     except OSError as error:
         return _failed(_refused_by_the_system(error), as_json=as_json)
@@ -99,25 +97,25 @@ def _answer(words: list[str]) -> int:
         status = quick.answer(words)
         if status is not None:
             return status
-    from pm.cli.arguments import parser
-    from pm.cli.console import USAGE, tell
+    from pm.cli.arguments import parse
     from pm.cli.verb_table import FAMILIES, LATER, VERBS
 
     first = words[0] if words else ""
-    if first in LATER:
-        tell(f"`{first}` is not part of this version of the manager")
-        raise SystemExit(USAGE)
-    if first not in FAMILIES and first not in ("-h", "--help", "--version"):
+    if first not in FAMILIES and first not in LATER and first not in ("-h", "--help", "--version"):
         from pm.cli.run_verb import hand_over
 
         hand_over(words)
-    arguments = parser(first, words[1] if len(words) > 1 else "").parse_args(words)
+    arguments = parse(words)
     if arguments.version:
         from importlib.metadata import version
 
         print(f"hermes-pm {version('hermes-pm')}")
         return 0
     return VERBS[arguments.family, vars(arguments).get("verb", "")].function()(arguments, words)
+
+
+def _said(error: PmError) -> dict[str, object]:
+    return {name: getattr(error, name) for name in ("code", "message", "hint", "file", "line", "key")}
 
 
 def _refused_by_the_system(error: OSError) -> PmError:
@@ -137,9 +135,8 @@ def _failed(error: PmError, *, as_json: bool) -> int:
 
     ended = ended_operation()
     if as_json and not is_given():
-        said = {name: getattr(error, name) for name in ("code", "message", "hint", "file", "line", "key")}
         known = {} if ended is None else {"receipt": ended.id, "outcome": ended.outcome, "summary": ended.summary}
-        give_json({"error": said} | known)
+        give_json({"error": _said(error)} | known)
     status = complain(error)
     if ended is None:
         return status

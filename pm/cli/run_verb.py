@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from pm.cli.console import misused, tell
+from pm.errors import PmError
 from pm.places import find_places
 
 
@@ -25,4 +26,11 @@ def hand_over(words: Sequence[str]) -> NoReturn:
     """Become the core's own `hermes` with these words."""
     from pm.launch.exec import hand_over
 
-    hand_over(find_places(None, os.environ), words, environ=os.environ, tell=tell)
+    try:
+        hand_over(find_places(None, os.environ), words, environ=os.environ, tell=tell)
+    except PmError as error:
+        from pm.cli.wrong_words import near_command
+
+        meant = near_command(words[0]) if words else ""
+        error.hint = f"{error.hint}; or did you mean `{meant}`?" if meant else error.hint
+        raise

@@ -104,8 +104,24 @@ FAMILIES = {
     "run": "run a command in the selected generation",
 }
 """First words that the manager answers itself; everything else is handed to the core's own `hermes`."""
-LATER = frozenset({"uninstall", "update"})
-"""First words that will be the manager's and must not reach a core, which would change its own environment."""
+LATER_VERBS = {
+    ("update",): "`hermes pm init --core REQUIREMENT` chooses another version of the core",
+    ("uninstall",): "",
+    ("plugins", "search"): "",
+    (
+        "plugins",
+        "update",
+    ): "`hermes plugins install SOURCE --force` puts a newer version in the place of an installed one",
+    ("pm", "audit"): "",
+    ("pm", "dashboard"): "`hermes pm status --json` answers programs",
+    ("pm", "doctor"): "`hermes pm status` names what is damaged, and `hermes pm verify` compares every file",
+    ("pm", "export"): "`hermes pm bundle` writes a `pylock.toml` and a `requirements.txt`",
+    ("pm", "extras"): "`hermes pm init --core` takes a core with its extras, such as `hermes-agent[matrix]==0.19.0`",
+    ("pm", "lock"): "the lock is in `pm/generations/N/pylock.toml` of the home",
+}
+"""Commands that will be the manager's → what does the same today; empty if nothing does."""
+LATER = frozenset(words[0] for words in LATER_VERBS if len(words) == 1)
+"""First words of them, which must not reach a core: it would change its own environment."""
 
 
 # -- arguments of several verbs
@@ -355,7 +371,7 @@ _PM = (
         "pm.cli.pm_verbs:delete_generations",
         own=(
             Argument(
-                ("--cache",), "delete what the cache holds for none of the others as well", "switch", default=False
+                ("--cache",), "also delete what the cache holds and no kept generation needs", "switch", default=False
             ),
         ),
         changes=True,

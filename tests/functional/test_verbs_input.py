@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,6 +39,45 @@ def test_wrong_usage_is_told_on_standard_error_and_writes_nothing(home: Home, wo
     answer = home.say(*words.split())
     assert (answer.status, answer.stdout, answer.stderr != "", home.snapshot()) == (2, "", True, before)
     assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "fault", "hint"),
+    [
+        (
+            "plugins instal x",
+            "hermes plugins: error: there is no verb `instal`",
+            "did you mean `hermes plugins install`?",
+        ),
+        ("plugins uninstall x", "hermes plugins: error: there is no verb `uninstall`", "`hermes plugins remove`?"),
+        ("pm xyz", "hermes pm: error: there is no verb `xyz`", "it has `init`, `verify`, "),
+        ("plugins list --jsn", "hermes plugins list: error: there is no option `--jsn`", "did you mean `--json`?"),
+        ("pm init --cor=x", "hermes pm init: error: there is no option `--cor`", "did you mean `--core`?"),
+        ("plugins --offline list", "`--offline` is not at its place", "write it behind `hermes plugins list`"),
+        ("plugins show a b", "hermes plugins show: error: `b` is one word too many", "`hermes plugins show --help`"),
+        ("run --saf -- true", "hermes run: error: there is no option `--saf`", "did you mean `--safe`?"),
+        ("update", "hermes: error: `update` is not part of this version", "`hermes pm init --core REQUIREMENT`"),
+        ("plugins update", "`plugins update` is not part of this version", "`hermes plugins install SOURCE --force`"),
+        ("pm rollback x", "argument N: `x` is not a whole number", ""),
+        ("plugin list", "no generation was made yet", "or did you mean `hermes plugins`?"),
+        ("install x", "no generation was made yet", "or did you mean `hermes plugins install`?"),
+    ],
+)
+def test_wrong_words_are_told_with_what_was_probably_meant(home: Home, words: str, fault: str, hint: str) -> None:
+    said = home.say(*words.split()).stderr
+    assert (fault in said, hint in said, "Traceback" in said) == (True, True, False)
+
+
+def test_wrong_words_are_one_object_with_what_was_probably_meant(home: Home) -> None:
+    answer = home.say("plugins", "lst", "--json")
+    assert json.loads(answer.stdout)["error"] == {
+        "code": "usage",
+        "message": "there is no verb `lst`",
+        "hint": "did you mean `hermes plugins list`?",
+        "file": "",
+        "line": 0,
+        "key": "",
+    }
 
 
 @pytest.mark.parametrize(

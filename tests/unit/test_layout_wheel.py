@@ -161,9 +161,7 @@ def test_the_installed_core_says_its_name_and_version(core_wheel: Path, tmp_path
 
 def test_the_installed_core_refuses_what_it_cannot_do(core_wheel: Path, tmp_path: Path) -> None:
     programs = installed(core_wheel, tmp_path / "venv")
-    done = subprocess.run([programs / "hermes"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (
-        2,
-        "",
-        "usage: hermes [-h] [-V]\nhermes: error: this core has no commands; it answers `--version`\n",
-    )
+    done = subprocess.run([programs / "hermes", "plugin", "list"], capture_output=True, text=True, check=False)
+    answers = "this core answers `--version` only; the manager answers `plugins`, `pm` and `run`"
+    said = f"usage: hermes [-h] [-V]\nhermes: error: `plugin` is no command: {answers}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)

@@ -1,0 +1,74 @@
+"""Words that are no command of the manager, and what was probably meant by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from pm.cli.console import misused
+from pm.cli.verb_table import FAMILIES, HELP, LATER_VERBS, VERBS, Verb, verbs_of
+from pm.names import shown
+
+if TYPE_CHECKING:
+    from pm.cli.console import Misuse
+
+_OTHERS = {
+    "add": "install",
+    "delete": "remove",
+    "info": "show",
+    "ls": "list",
+    "rm": "remove",
+    "uninstall": "remove",
+    "upgrade": "update",
+    "clean": "gc",
+    "history": "receipts",
+    "prune": "gc",
+    "undo": "rollback",
+}
+"""What other package managers call a verb → its name here."""
+
+
+def later(words: Sequence[str]) -> Misuse | None:
+    """Say that the words belong to a later version, and what does the same today; `None` if they do not."""
+    verb = tuple(words[:2]) if tuple(words[:2]) in LATER_VERBS else tuple(words[:1])
+    if verb not in LATER_VERBS:
+        return None
+    return misused("", f"`{' '.join(verb)}` is not part of this version of the manager", LATER_VERBS[verb])
+
+
+def unknown_verb(family: str, word: str) -> Misuse:
+    """Say that a family has no such verb, and which one was probably meant."""
+    names = {verb.name for verb in verbs_of(family)}
+    known = f"it has {', '.join(f'`{verb.name}`' for verb in verbs_of(family))}"
+    meant = near(_OTHERS.get(word, word), names)
+    hint = f"did you mean `hermes {family} {meant[0]}`?" if meant else known
+    return misused(family, f"there is no verb {shown(word)}", hint)
+
+
+def unknown_arguments(verb: Verb, words: Sequence[str]) -> Misuse:
+    """Say that a verb has no such option, or takes no further word, and what was probably meant."""
+    word, called = words[0].partition("=")[0], " ".join(("hermes", *verb.words))
+    if not word.startswith("-"):
+        return misused(
+            " ".join(verb.words), f"{shown(word)} is one word too many", f"`{called} --help` shows its arguments"
+        )
+    flags = [flag for argument in (HELP, *verb.arguments) for flag in argument.names if argument.is_option]
+    if word in flags:
+        return misused(" ".join(verb.words), f"`{word}` is not at its place", f"write it behind `{called}`")
+    meant = near(word, [flag for flag in flags if flag.startswith("--")])
+    hint = f"did you mean `{meant[0]}`?" if meant else f"`{called} --help` shows its options"
+    return misused(" ".join(verb.words), f"there is no option {shown(word)}", hint)
+
+
+def near_command(word: str) -> str:
+    """Return the command of the manager that a first word was probably meant for; empty if there is none."""
+    named = _OTHERS.get(word, word)
+    verbs = [f"hermes {family} {name}" for family, name in VERBS if name == named]
+    return next(iter([*verbs, *(f"hermes {family}" for family in near(word, FAMILIES))]), "")
+
+
+def near(word: str, known: Iterable[str]) -> list[str]:
+    """Return the known words that a word is like, the likest first."""
+    from difflib import get_close_matches
+
+    return get_close_matches(word, list(known), n=3, cutoff=0.6)
