@@ -138,9 +138,23 @@ def _number(text: str) -> int:
     return int(text)
 
 
+def _instant(text: str) -> str:
+    from datetime import UTC, datetime
+
+    from pm.errors import PmError
+    from pm.host.cutoff import instant_of
+
+    try:
+        instant_of(text, datetime.now(UTC))
+    except PmError as error:
+        raise argparse.ArgumentTypeError(error.message) from error
+    return text
+
+
 _READERS: Mapping[Kind, Callable[[str], object]] = {
     "count": _count,
     "number": _number,
     "seconds": _seconds,
     "package": _package,
+    "instant": _instant,
 }

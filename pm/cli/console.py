@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from pm.limits import SHOWN_VALUE
 from pm.names import cut, safe_lines, safe_text, without_commands
@@ -108,7 +108,21 @@ def ask(question: str) -> bool | None:
 
 
 def _write(text: str) -> None:
-    print(without_commands(safe_lines(text)), file=sys.stderr)
+    print(wrapped(without_commands(safe_lines(text)), sys.stderr, indent=8), file=sys.stderr)
+
+
+def wrapped(text: str, stream: TextIO | None, *, indent: int) -> str:
+    """Return a text whose lines end between two words where the stream is a terminal that they are too long for."""
+    width = terminal_columns(stream)
+    lines = text.split("\n")
+    if not width or all(len(line) <= width for line in lines):
+        return text
+    from textwrap import TextWrapper
+
+    fitted = TextWrapper(
+        max(width, 2 * indent), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join("\n".join(fitted.wrap(line)) if len(line) > width else line for line in lines)
 
 
 def safe_listing(listing: Mapping[str, object]) -> dict[str, Any]:

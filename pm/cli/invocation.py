@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pm.cli.answer import give, remember
-from pm.cli.console import Talk, safe_listing
+from pm.cli.console import Talk, safe_listing, wrapped
 from pm.cli.verb_table import VERBS, words_again
 from pm.index import IndexOptions
 from pm.names import without_commands
@@ -32,7 +32,7 @@ from pm.verdict.state import Options
 if TYPE_CHECKING:
     from pm.cli.listings import View
     from pm.index.fetching import Progress
-    from pm.receipts.receipt import Receipt
+    from pm.receipts.receipt import ReasonRow, Receipt
 
 
 class Call:
@@ -116,16 +116,21 @@ class Call:
     def print(self, listing: Mapping[str, object], text: Callable[[Mapping[str, Any]], str]) -> int:
         """Show a listing, as JSON or as text."""
         shown = safe_listing(listing)
-        give(json_text(shown) if self.arguments.json else without_commands(f"{text(shown)}\n"))
+        give(
+            json_text(shown)
+            if self.arguments.json
+            else wrapped(without_commands(f"{text(shown)}\n"), sys.stdout, indent=12)
+        )
         return 0
 
     def _summary(self, receipt: Receipt) -> str:
-        """Return a line for each plugin that is enabled, and the sentence of the verdict."""
+        """Return a line for each plugin that is enabled, the sentence of the verdict, and several reasons."""
         from pm.cli.listings import enabled
         from pm.cli.listings_text import summary_text
 
-        listing = safe_listing({"plugins": enabled(self.view()), "summary": receipt.summary})
-        return without_commands(summary_text(listing))
+        several = [_in_a_line(reason) for reason in receipt.reasons] if len(receipt.reasons) > 1 else []
+        listing = safe_listing({"plugins": enabled(self.view()), "summary": receipt.summary, "reasons": several})
+        return wrapped(without_commands(summary_text(listing)), sys.stdout, indent=4)
 
     def _run(self, name: str, argument: str, *, dry_run: bool = False) -> OperationRun:
         context = Context(
@@ -143,6 +148,13 @@ class Call:
 
     def _progress(self, progress: Progress) -> None:
         self.talk.progress(progress.pages + progress.candidates, progress.waiting)
+
+
+def _in_a_line(reason: ReasonRow) -> str:
+    """Return a reason without what stands in further lines of its message."""
+    at = reason.declared_at
+    place = f" ({at.file}:{at.line})" if at is not None and at.line else ""
+    return f"{reason.code}: {reason.message.splitlines()[0]}{place}"
 
 
 def _core(word: str | None) -> str | None:

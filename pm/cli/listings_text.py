@@ -39,9 +39,9 @@ def receipts_text(listing: Mapping[str, Any]) -> str:
 
 
 def summary_text(summary: Mapping[str, Any]) -> str:
-    """Return a line for each plugin, and the sentence of the verdict."""
+    """Return a line for each plugin, the sentence of the verdict, and a line for each of several reasons."""
     lines = [f"{row['ready']:<13} {row['key']} {row['version']}".rstrip() for row in summary["plugins"]]
-    return "\n".join([*lines, summary["summary"], ""])
+    return "\n".join([*lines, summary["summary"], *(f"  {reason}" for reason in summary["reasons"]), ""])
 
 
 def status_text(status: Mapping[str, Any]) -> str:

@@ -71,7 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from pm.cli.console import Misuse
 
         if isinstance(ended, Misuse) and as_json and not answer.is_given():
-            answer.give_json({"error": _said(PmError("usage", ended.fault, hint=ended.hint))})
+            said = {"code": "usage", "message": ended.fault, "hint": ended.hint}
+            answer.give_json({"error": said | {"file": "", "line": 0, "key": ""}})
         raise
     except OSError as error:
         return _failed(_refused_by_the_system(error), as_json=as_json)
@@ -114,10 +115,6 @@ def _answer(words: list[str]) -> int:
     return VERBS[arguments.family, vars(arguments).get("verb", "")].function()(arguments, words)
 
 
-def _said(error: PmError) -> dict[str, object]:
-    return {name: getattr(error, name) for name in ("code", "message", "hint", "file", "line", "key")}
-
-
 def _refused_by_the_system(error: OSError) -> PmError:
     from pathlib import Path
 
@@ -136,7 +133,8 @@ def _failed(error: PmError, *, as_json: bool) -> int:
     ended = ended_operation()
     if as_json and not is_given():
         known = {} if ended is None else {"receipt": ended.id, "outcome": ended.outcome, "summary": ended.summary}
-        give_json({"error": _said(error)} | known)
+        said = {name: getattr(error, name) for name in ("code", "message", "hint", "file", "line", "key")}
+        give_json({"error": said} | known)
     status = complain(error)
     if ended is None:
         return status

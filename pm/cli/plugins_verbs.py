@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Sequence
 
@@ -17,7 +18,8 @@ def install_plugin(arguments: Namespace, words: Sequence[str]) -> int:
     call = Call(arguments, words)
     enable = arguments.enable
     if enable is None:
-        enable = arguments.yes or ask(f"enable the plugin of `{arguments.source}` as well?")
+        is_there = os.path.exists(arguments.source)  # noqa: PTH110 - it raises for no text, such as a very long one
+        enable = arguments.yes or (is_there and ask(f"enable the plugin of `{arguments.source}` as well?"))
     how = InstallOptions(enable=bool(enable), force=arguments.force, keep=arguments.keep)
     return call.change("install", arguments.source, lambda run: install(run, arguments.source, how, call.options()))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from pm.errors import PmError
 from pm.system.terminal import can_show, columns
 
 if TYPE_CHECKING:
+    from pm.cli.dependency_tree import Why
     from pm.generations.bundle import Bundle
     from pm.generations.records import Record
 
@@ -106,12 +108,19 @@ def explain_package(arguments: Namespace, words: Sequence[str]) -> int:
         from pm.operations.why_not import why_not
 
         return call.show(call.look("why", arguments.wanted, lambda run: why_not(run, arguments.wanted, call.options())))
+    record = _selected(call)
     try:
-        value = why_to_json(_selected(call), arguments.package)
+        value = why_to_json(record, arguments.package)
     except UnknownPackage as error:
         raise PmError("unknown-package", str(error)) from error
     ascii_only = not can_show(sys.stdout, SIGNS)
-    return call.print(value, lambda _: why_text(value, width=columns(sys.stdout), ascii=ascii_only))
+    told: Why = {**value, "path": _in_place(call, record, value["path"])}
+    return call.print(value, lambda _: why_text(told, width=columns(sys.stdout), ascii=ascii_only))
+
+
+def _in_place(call: Call, record: Record, path: str) -> str:
+    """Return the path of a wheel, which a lock has relative to its environment, as it is from everywhere."""
+    return os.path.normpath(call.places.environment(record.environment) / path) if path else ""
 
 
 def draw_tree(arguments: Namespace, words: Sequence[str]) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pm.cli.invocation import Call
 from pm.errors import PmError
+from pm.names import shown
 
 
 def look_at_receipts(arguments: Namespace, words: Sequence[str]) -> int:
@@ -58,7 +59,12 @@ def _show_example(call: Call) -> int:
     from pm.receipts.examples import NAMES, example
 
     if call.arguments.id not in NAMES:
-        message = f"there is no code or outcome `{call.arguments.id or ''}`"
-        raise PmError("unknown-receipt", message, hint=f"there are {', '.join(NAMES)}")
+        from pm.cli.wrong_words import near
+
+        named = call.arguments.id
+        message = f"there is no code or outcome {shown(named)}" if named else "no code and no outcome is named"
+        meant = near(named or "", NAMES)
+        hint = f"did you mean `{meant[0]}`?" if meant else f"there are {', '.join(NAMES)}"
+        raise PmError("unknown-receipt", message, hint=hint)
     call.show(example(call.arguments.id))
     return 0

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from argparse import Namespace
 
-Kind: TypeAlias = Literal["switch", "text", "count", "number", "seconds", "package"]
-"""What a value is: none at all, any text, a number from 1 on, any whole number, a time, the name of a package."""
+Kind: TypeAlias = Literal["switch", "text", "count", "number", "seconds", "package", "instant"]
+"""What a value is: none, any text, a number from 1 on, any whole number, a time, the name of a package, an instant."""
 
 
 class Argument(NamedTuple):
@@ -193,7 +193,8 @@ CONSENTS = (
     Argument(
         ("--exclude-newer",),
         "ignore files uploaded after this: a date, a span such as `14 days` before now, or `off`",
-        metavar="WHEN",
+        "instant",
+        "WHEN",
     ),
 )
 _PLUGIN = Argument(

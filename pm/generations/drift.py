@@ -4,6 +4,7 @@ Nothing of it is opened; `pm.generations.verification` compares every file. A st
 ask the same question here, so this needs little of the standard library.
 """
 
+import os
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -63,9 +64,8 @@ def drift_of(places: Places, pointer: Pointer) -> Drift | None:
     if not _is_same(pointer.folder, folder):
         # of a state that was copied, the original is another home's: what is started there is leased in neither
         return Drift("displaced", pointer, folder)
-    try:
-        stamped = stamp(folder)
-    except PmError:
+    stamped = _stamp(folder)
+    if not stamped:
         return Drift("incomplete", pointer, folder)
     interpreter = interpreter_in(folder)
     if not interpreter.exists():
@@ -75,6 +75,14 @@ def drift_of(places: Places, pointer: Pointer) -> Drift | None:
         added, taken = foreign_distributions(folder)
         return Drift("changed", pointer, folder, tuple(added), tuple(taken), runs=True)
     return None
+
+
+def _stamp(folder: Path) -> str:
+    """Return the stamp of an environment; empty if it has none, or no link to an interpreter, not even a dead one."""
+    try:
+        return stamp(folder) if os.path.lexists(interpreter_in(folder)) else ""
+    except PmError:
+        return ""
 
 
 def _is_same(folder: Path, other: Path) -> bool:

@@ -75,7 +75,10 @@ class Recovered(NamedTuple):
     """`nothing`, `finished`, `undone` or `parked`."""
     operation: str = ""
     details: tuple[str, ...] = ()
-    """For `parked`: the paths that are neither as before nor as planned, and where the journal lies."""
+    """For `parked`: the paths that are neither as before nor as planned, and where the journal lies now.
+
+    Of a journal that cannot be read there are no such paths.
+    """
 
 
 class Interrupted(NamedTuple):
@@ -170,7 +173,7 @@ def _recovered(places: Places) -> Recovered:
     journal = _read_journal(places)
     entries = _entries_of(places, journal)
     if entries is None or not isinstance(journal, dict):
-        return _park(places, "", ("the journal cannot be read",))
+        return _park(places, "", ())
     operation = str(journal.get("operation", ""))
     committed = _is_committed(places, journal)
     if committed:

@@ -66,6 +66,9 @@ def changed_trees(places: Places, members: Iterable[Member]) -> Iterator[Fault]:
         kept = places.tree(member.tree_digest)
         if member.link or not member.tree_digest or not kept.is_dir():
             continue
+        if not Path(member.root).is_dir():
+            yield Fault("drift", f"the folder of the plugin `{member.key}` is gone: {shown(member.root)}")
+            continue
         for entry in tree_entries(kept):
             place = Path(member.root) / entry.path
             if entry.kind in ("file", "program") and not _same(kept / entry.path, place):

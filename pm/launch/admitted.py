@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _SCHEMA = 2
 _CONFIG = "config.yaml"
 _NOT_FOUND = "not found"
+_GONE = "its folder is gone"
 _PROJECT_SWITCH = "HERMES_ENABLE_PROJECT_PLUGINS"
 
 
@@ -166,14 +167,15 @@ def _differing(members: "Iterable[Found]", places: Places, pointer: Pointer) -> 
 
 
 def _absent(missing: Iterable[str], places: Places, pointer: Pointer) -> Iterator[tuple[str, str]]:
-    """Yield what was neither found nor admitted: a core may know more sources of plugins than the manager reads."""
+    """Yield what was not found, and was not admitted or had a folder: a core may know more sources than the manager."""
     from pm.names import canonical_key, leaf
 
-    here = [row.key for row in pointer.admitted if places.profile in row.profiles]
-    known = {canonical_key(name) for key in here for name in (key, leaf(key))}
+    here = [row for row in pointer.admitted if places.profile in row.profiles]
+    known = {canonical_key(name): row for row in here for name in (row.key, leaf(row.key))}
     for written in missing:
-        if canonical_key(written) not in known:
-            yield written, _NOT_FOUND
+        row = known.get(canonical_key(written))
+        if row is None or row.root:
+            yield written, _NOT_FOUND if row is None else _GONE
 
 
 def _names_further_files(folder: Path | None) -> bool:
@@ -195,7 +197,10 @@ def _answer(differing: Sequence[tuple[str, str]], places: Places, pointer: Point
         return Unadmitted()
     listed = ", ".join(f"{shown(name)} ({why})" if why else shown(name) for name, why in differing)
     message = f"enabled in `{places.home / _CONFIG}` and not part of generation {pointer.generation}: {listed}"
-    there = [name for name, why in differing if why != _NOT_FOUND]
+    if all(why == _GONE for _, why in differing):
+        message = f"enabled in `{places.home / _CONFIG}` and not there: {listed}"
+        return Unadmitted(message, f"`hermes pm rollback {pointer.generation}` puts the files back")
+    there = [name for name, why in differing if why not in (_NOT_FOUND, _GONE)]
     names = there or [name for name, _ in differing]
     word = names[0] if len(names) == 1 and is_key(names[0]) else "NAME"
     one = "it" if len(names) == 1 else "one of them"

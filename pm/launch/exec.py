@@ -210,14 +210,16 @@ def _recover(places: Places, tell: Callable[[str], None]) -> None:
 
     try:
         with install_lock(places, "run", seconds=0):
-            outcome = recover(places).outcome
+            recovered = recover(places)
     except (PmError, OSError):
         tell("an operation was interrupted; `hermes pm repair` finishes or undoes it")
         return
-    if outcome == "parked":
-        tell("an interrupted operation can be neither finished nor undone; `hermes pm verify` says what differs")
-    elif outcome != "nothing":
-        tell(f"an interrupted operation was {outcome}")
+    if recovered.outcome == "parked":
+        kept = f"its journal is kept as `{recovered.details[-1]}`"
+        differs = "`hermes pm verify` says what differs"
+        tell(f"an interrupted operation can be neither finished nor undone: {kept}, and {differs}")
+    elif recovered.outcome != "nothing":
+        tell(f"an interrupted operation was {recovered.outcome}")
 
 
 # -- what is odd about it

@@ -91,13 +91,19 @@ def _several(run: OperationRun, resolver: Resolver, words: Sequence[str]) -> Res
                 judged.append(found._replace(folder=taken.folder))
             else:
                 judged.append(found)
-            members = with_member(members, member_of(found, (state.places.profile,)))
+            members = with_member(members, member_of(_placed(found, word), (state.places.profile,)))
         run.is_about(None)
         asked = [found.key for found in judged]
         decision = resolve(run, resolver, state.union.of(members), asked=asked).decision
         for found in judged:
             _note_imports(run, resolver, found, decision)
         return decision
+
+
+def _placed(found: Found, word: str) -> Found:
+    """Return a plugin whose problems say where their files lie: of several plugins each has a `plugin.yaml`."""
+    problems = tuple(one._replace(file=f"{word.rstrip('/')}/{one.file}") for one in found.declaration.problems)
+    return found._replace(declaration=found.declaration._replace(problems=problems))
 
 
 def _installed(state: State, word: str) -> Found | None:

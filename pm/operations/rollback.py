@@ -72,7 +72,8 @@ def _target(run: OperationRun, record: Record, number: GenerationNumber | None) 
     if number is None:
         earlier = [n for n in known if n < record.generation]
         if not earlier:
-            raise PmError("unknown-generation", f"there is no generation before {record.generation}")
+            hint = f"there are {', '.join(map(str, known))}" if len(known) > 1 else "it is the only one"
+            raise PmError("unknown-generation", f"there is no generation before {record.generation}", hint=hint)
         number = earlier[-1]
     if not places.record(number).exists():
         there = ", ".join(map(str, known))

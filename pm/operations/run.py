@@ -11,6 +11,7 @@ from lockfiles import Lock
 from pm.config.profiles import CONFIG
 from pm.errors import PmError
 from pm.index import IndexOptions
+from pm.names import shown
 from pm.operations.receipt_rows import Start, plugin_of, start_of
 from pm.places import Places
 from pm.receipts.build import build, noted, noticed
@@ -360,10 +361,17 @@ def _recovered(outcome: str, operation: str, details: tuple[str, ...]) -> Proble
     said = {
         "finished": f"an interrupted `{operation}` had already committed and was finished",
         "undone": f"an interrupted `{operation}` was undone",
-        "parked": f"an interrupted `{operation}` can be neither finished nor undone: its files were changed",
+        "parked": f"an interrupted {f'`{operation}`' if operation else 'operation'} can be neither finished nor undone",
     }[outcome]
-    more = f": {', '.join(details)}" if details else ""
-    return Problem("interrupted", said + more)
+    return Problem("interrupted", said + (_why_parked(details) if outcome == "parked" else ""))
+
+
+def _why_parked(details: tuple[str, ...]) -> str:
+    """Return what is not as the journal has it, and where the journal lies now."""
+    *changed, journal = details
+    listed = ", ".join(shown(path) for path in changed)
+    why = f"{listed} {'was' if len(changed) == 1 else 'were'} changed" if changed else "its journal cannot be read"
+    return f": {why}; the journal is kept as {shown(journal)}"
 
 
 def _refuse_managed(run: OperationRun) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from admission import InvalidRequirementText, Origin, Owner, Problem, Requirement, canonical_name, parse_requirement
 from admission.address import PUBLISH, pinned_digest, wheel_name
 from pm.limits import REQUIREMENTS
-from pm.names import safe_text, shown, visible
+from pm.names import MARK, safe_text, shown, visible
 from pm.plugins.raw import Written
 
 
@@ -192,7 +192,7 @@ def _unparsed(written: Written, error: InvalidRequirementText) -> Problem:
     place = len(visible(error.text[: error.column - 1])) if error.column else 0
     # A redacted text has other columns than the written one, so nothing is pointed at in it.
     if error.column and text == visible(error.text) and len(text) <= _WIDEST:
-        message += f"\n    {text}\n    {' ' * place}^"
+        message += f"\n{MARK}{text}\n{MARK}{' ' * place}^"
     hint = f"write `{safe_text(error.correction)}`" if error.correction else ""
     return _problem(written, message, hint=hint, offset=error.column)
 

@@ -370,7 +370,7 @@ _CODES = (
         "unknown-generation", "failed",
         "no generation has this number, or there is none before the selected one",
         "there is no such generation",
-        "look at `hermes pm receipts`, which name the generations that they made",
+        "name one that exists; the message lists them",
         "the number is that of a generation that exists",
     ),
     Code(

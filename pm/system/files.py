@@ -253,6 +253,9 @@ def disk_error(error: OSError, path: Path, *, verb: str = "written") -> PmError:
         if mount is not None:
             return _is_mounted(mount)
     message = f"`{where}` cannot be {verb}: {error.strerror or error}"
+    if error.errno == errno.EROFS:
+        hint = "its file system is mounted read-only: mount it so that it can be written"
+        return PmError("not-writable", message, file=where, hint=hint)
     others = _of_another_user(Path(where)) if error.errno in (errno.EACCES, errno.EPERM) else None
     if others is None:
         return PmError("not-writable", message, file=where)

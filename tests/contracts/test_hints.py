@@ -170,6 +170,8 @@ SITUATIONS = {
         ("plugins", "install", "birch", "--enable"),
         "`hermes pm rollback 1` puts it back, `hermes plugins remove ash` removes it",
     ),
+    "gone, and started": Situation(_gone, ("run", "--", "true"), "`hermes pm rollback 1` puts the files back"),
+    "no such verb": Situation(_one, ("plugins", "lst"), "did you mean `hermes plugins list`?"),
     "never there": Situation(_never_there, ("run", "--", "true"), "put it back, or `hermes plugins remove ghost`"),
     "misspelt": Situation(_one, ("plugins", "show", "zebra"), "`hermes plugins list` shows the names"),
     "no such receipt": Situation(_one, ("pm", "receipts", "show", "zebra"), "`hermes pm receipts` lists them"),
@@ -216,10 +218,7 @@ NOT_FOLLOWED = {
     "pm/operations/damage.py: `hermes pm repair` finishes or undoes it",
     "pm/operations/verify.py: `hermes plugins install --force` with its source brings its files back",
     # tests/functional/test_launch.py
-    (
-        "pm/launch/exec.py: an interrupted operation can be neither finished nor undone; "
-        "`hermes pm verify` says what differs"
-    ),
+    "pm/launch/exec.py: `hermes pm verify` says what differs",
     # tests/functional/test_verbs_locked.py
     "admission/notices.py: `hermes pm rollback` goes back to it; to have both, {}",
     # tests/functional/test_linked_plugins.py

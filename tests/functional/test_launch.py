@@ -388,6 +388,7 @@ def test_an_interpreter_that_is_gone_is_drift(own: Home) -> None:
     python = own.generation / "bin" / "python"
     python.parent.chmod(0o755)
     python.unlink()
+    python.symlink_to("/no/such/python")
     assert run(own, "true") == Answer(
         1,
         "",
@@ -431,8 +432,10 @@ def test_the_journal_of_an_interrupted_operation_is_followed_and_that_of_a_runni
 
 def test_a_journal_that_cannot_be_followed_is_set_aside_by_a_start(own: Home) -> None:
     (own.state / "journal.json").write_text("{}")
-    told = "an interrupted operation can be neither finished nor undone; `hermes pm verify` says what differs"
-    assert run(own, "true") == Answer(0, "", f"hermes: {told}\n")
+    said = run(own, "true").stderr
+    (parked,) = own.state.glob("journal.parked-*.json")
+    kept = f"its journal is kept as `{parked}`, and `hermes pm verify` says what differs"
+    assert said == f"hermes: an interrupted operation can be neither finished nor undone: {kept}\n"
     assert run(own, "true") == Answer(0, "", "")
 
 

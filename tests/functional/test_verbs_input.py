@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from fixtures.homes import PLUGINS, UNTOUCHED_BY_REFUSALS, Answer, Home, write_plugin
+from fixtures.homes import HERMES, PLUGINS, UNTOUCHED_BY_REFUSALS, Answer, Home, write_plugin
 
 NEW = str(PLUGINS / "admitted-simple")
 
@@ -66,6 +67,36 @@ def test_wrong_usage_is_told_on_standard_error_and_writes_nothing(home: Home, wo
 def test_wrong_words_are_told_with_what_was_probably_meant(home: Home, words: str, fault: str, hint: str) -> None:
     said = home.say(*words.split()).stderr
     assert (fault in said, hint in said, "Traceback" in said) == (True, True, False)
+
+
+def test_of_several_plugins_each_fault_says_whose_it_is(home: Home) -> None:
+    first, second = (home.plugin(name, "demo-colors") for name in ("ash", "birch"))
+    for folder in (first, second):
+        (folder / "plugin.yaml").write_text(f"name: {folder.name}\npip_dependencies: [demo-colors>=1.0<2.0]\n")
+    receipt = home.ask("plugins", "check", first, second).value
+    assert [row["declared_at"]["file"] for row in receipt["reasons"]] == [
+        f"{folder}/plugin.yaml" for folder in (first, second)
+    ]
+    said = home.say("plugins", "check", first, second, "--summary").stdout.splitlines()
+    why = "invalid-declaration: `demo-colors>=1.0<2.0` is not a requirement: expected comma (within version specifier)"
+    assert said[0].endswith("(1 more reason below)")
+    assert [
+        line.startswith(f"  {why}") and line.endswith(f"({folder}/plugin.yaml:2)")
+        for line, folder in zip(said[1:], (first, second), strict=True)
+    ] == [True, True]
+
+
+def test_no_question_is_asked_of_what_is_not_there(home: Home) -> None:
+    ours, theirs = os.openpty()
+    os.write(ours, b"n\n")
+    command: list[str | Path] = [HERMES, "plugins", "install", "nowhere"]
+    with subprocess.Popen(command, env=home.environ, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        said = b""
+        with os.fdopen(ours, "rb", buffering=0) as reader, suppress(OSError):  # which is how Linux says that it ended
+            while part := reader.read(10_000):
+                said += part
+    assert (process.returncode, b"invalid-source" in said, b"[y/N]" in said) == (2, True, False)
 
 
 def test_wrong_words_are_one_object_with_what_was_probably_meant(home: Home) -> None:

@@ -275,8 +275,10 @@ def test_no_receipt_has_an_empty_name(home: Home) -> None:
 
 
 def test_nothing_is_said_of_bounds_where_nothing_could_be_judged(home: Home) -> None:
-    said = home.say("plugins", "check", home.plugin("birch", "demo-colors"), "--patch", "x", "--exclude-newer", "soon")
+    home.config.write_text(home.config.read_text() + "  exclude_newer: soon\n")
+    said = home.say("plugins", "check", home.plugin("birch", "demo-colors"), "--patch", "x")
     assert (said.status, "bound" in said.stderr, (home.work / "x").exists()) == (3, False, False)
+    home.config.write_text(home.config.read_text().replace("  exclude_newer: soon\n", ""))
     fits = home.say("plugins", "check", home.plugin("birch", "demo-colors"), "--patch", "x")
     assert (fits.status, fits.stderr.splitlines()[-1]) == (0, "x is not written: no bound is in the way")
 

@@ -104,3 +104,28 @@ def test_a_generation_that_is_gone_is_built_again_from_its_record(home: Home, wo
     assert home.ask("pm", "verify").gist == "1 drift drift"
     assert home.ask("pm", "repair", *words).gist == "0 repaired"
     assert (home.ask("pm", "verify").gist, home.ask("plugins", "check").gist) == ("0 verified", "0 ready")
+
+
+def test_the_folder_of_a_plugin_that_is_gone_is_one_difference_and_a_link_to_the_interpreter_is_built_again(
+    home: Home,
+) -> None:
+    home.install(NEW)
+    folder = home.path / "plugins" / "admitted-simple"
+    folder.rename(home.work / "aside")
+    found = home.ask("pm", "verify")
+    said = f"the folder of the plugin `admitted-simple` is gone: `{folder}`"
+    assert [reason["message"] for reason in found.value["reasons"]] == [said]
+    assert [home.ask("pm", *words).gist for words in (["rollback", "1"], ["verify"])] == ["0 rolled-back", "0 verified"]
+    programs = home.generation / "bin"
+    programs.chmod(0o755)
+    (programs / "python").unlink()
+    assert [home.ask("pm", *words).gist for words in (["repair"], ["verify"])] == ["0 repaired", "0 verified"]
+
+
+def test_a_journal_that_cannot_be_read_is_told_with_the_place_where_it_is_kept(home: Home) -> None:
+    home.install(NEW)
+    (home.state / "journal.json").write_text("{")
+    [warning] = home.ask("pm", "repair").value["warnings"]
+    [parked] = home.state.glob("journal.parked-*.json")
+    why = "an interrupted operation can be neither finished nor undone: its journal cannot be read"
+    assert (warning["code"], warning["message"]) == ("interrupted", f"{why}; the journal is kept as `{parked}`")

@@ -23,6 +23,7 @@ SAMPLES = {
     "number": ("3", 3),
     "seconds": ("2.5", 2.5),
     "package": ("some.package", "some.package"),
+    "instant": ("14 days", "14 days"),
 }
 
 

@@ -80,6 +80,12 @@ def test_an_environment_without_its_distributions(places: Places, pointer: Point
     )
 
 
+def test_an_environment_whose_link_to_its_interpreter_is_gone(places: Places, pointer: Pointer) -> None:
+    (pointer.folder / "bin" / "python").unlink()
+    said = ("incomplete", "the environment of generation 5 is not complete", AGAIN, False)
+    assert told(drift_of(places, pointer)) == said
+
+
 def test_an_interpreter_that_is_gone(places: Places, pointer: Pointer) -> None:
     python = pointer.folder / "bin" / "python"
     python.unlink()

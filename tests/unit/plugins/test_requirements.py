@@ -135,8 +135,8 @@ def test_a_problem_says_where_shows_a_caret_and_the_corrected_form() -> None:
             "invalid-declaration",
             "`h5py>=2.7<=2.10` is not a requirement: "
             "expected comma (within version specifier), semicolon (after version specifier) or end\n"
-            "    h5py>=2.7<=2.10\n"
-            "             ^",
+            "| h5py>=2.7<=2.10\n"
+            "|          ^",
             "plugin.yaml",
             3,
             14,
@@ -158,7 +158,7 @@ def test_a_message_never_hides_a_control_character() -> None:
     first, *shown = problem.message.splitlines()
     reason = "expected semicolon (after name with no version specifier) or end"
     assert first == f"`poppler\\r-utils\\x1b[2J` is not a requirement: {reason}"
-    assert shown == ["    poppler\\r-utils\\x1b[2J", "           ^"]
+    assert shown == ["| poppler\\r-utils\\x1b[2J", "|        ^"]
 
 
 def test_blank_items_count_as_nothing_and_are_told() -> None:

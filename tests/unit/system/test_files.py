@@ -142,6 +142,7 @@ def test_other_names_mean_nobodys_work(name: str) -> None:
 def test_errors_of_the_disk_have_two_meanings(number: int, code: str, message: str) -> None:
     error = disk_error(OSError(number, os.strerror(number)), Path("/there"))
     assert (error.code, error.message, error.file) == (code, message, "/there")
+    assert ("mounted read-only" in error.hint) is (number == errno.EROFS)
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
