@@ -155,7 +155,7 @@ def is_whole(places: Places, record: Record, interpreter: Interpreter) -> bool:
         check = check_environment(folder, record.lock, interpreter, compared_until(places, record.lock))
     except PmError:  # there is none, or not all of it
         return False
-    return not check.drift
+    return not check.drift and not check.unsettled
 
 
 class _Construction:
@@ -230,14 +230,16 @@ class _Construction:
         # the flush before the commit has less to do then, and the check writes nothing
         with meanwhile(os.sync):
             check = self._check(compared)
-        shared = [fault for fault in check.clashes if fault.harmless and fault.others]
-        if shared:
-            settle_collisions(self._places, self._folder, self._lock, shared, sources=self._ingredients.sources)
+        if not all(fault.harmless for fault in check.clashes):
+            return check  # whose file lies where several write is no matter then
+        if check.sharing:
+            settle_collisions(self._places, self._folder, self._lock, check.sharing, sources=self._ingredients.sources)
             check = self._check(compared)
-        if not check.drift or not all(fault.harmless for fault in check.clashes):
+        drift = (*check.drift, *check.unsettled)
+        if not drift:
             return check
         discard_environment(self._folder)
-        return _not_as_locked(check.drift)
+        return _not_as_locked(drift)
 
 
 def select(

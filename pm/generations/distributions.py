@@ -4,7 +4,7 @@ No other module opens a RECORD or looks for `*.dist-info` folders in an environm
 start of a command imports this, so it needs little of the standard library.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -125,11 +125,6 @@ def lines_of(distribution: InstalledDistribution) -> list[RecordLine]:
         known = path not in said or said[path] == line
         said[path] = line if known and path != own else RecordLine(path, "", None)
     return list(said.values())
-
-
-def winners(records: Mapping[str, Iterable[RecordLine]]) -> dict[str, RecordLine]:
-    """Return for each path the line of the distribution whose file lies there: the last one by name that writes it."""
-    return {line.path: line for name in sorted(records) for line in records[name]}
 
 
 def lines_by_name(site: Path) -> dict[str, list[RecordLine]]:

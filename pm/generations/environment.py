@@ -3,7 +3,7 @@
 import math
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -25,12 +25,12 @@ from pm.generations.distributions import (
     own_files,
     own_record,
     site_packages,
-    winners,
     write_lines,
 )
 from pm.generations.file_faults import Fault, Sharing, collisions, flaw, odd, shadowing
+from pm.generations.shared_paths import contested, plain, winners
 from pm.host.interpreter import Interpreter
-from pm.index.own_paths import bytes_to_read, is_own, oddities, reserved, settled, to_be_read
+from pm.index.own_paths import bytes_to_read, is_own, oddities, reserved, to_be_read
 from pm.index.package_sources import Sources
 from pm.inside import FILE, module_source
 from pm.names import HOST_NAME, shown
@@ -78,15 +78,14 @@ def build_environment(
 
 
 def settle_collisions(
-    places: Places, folder: Path, lock: Lock, collisions: Iterable[Fault], *, sources: Sources | None
+    places: Places, folder: Path, lock: Lock, sharing: Sequence[str], *, sources: Sources | None
 ) -> None:
     """Let each path that several distributions write have the file of the last one by name; uv leaves that open.
 
-    Raise `PmError` (`install-failed`).
+    `sharing` are their names, sorted. Raise `PmError` (`install-failed`).
     """
-    names = sorted({name for fault in collisions for name in (fault.package, *fault.others)})
     file = folder / _OVERWRITING
-    for pin in (lock.pin(name) for name in names[1:]):
+    for pin in (lock.pin(name) for name in sharing[1:]):
         if pin is not None:
             write_bytes(file, pylock.dumps(lock._replace(pins=(pin._replace(edges=()),))).encode())
             uv.overwrite(places, folder, file, sources)
@@ -133,6 +132,10 @@ class EnvironmentCheck(NamedTuple):
     """By what it is not what its lock and its RECORDs say."""
     clashes: tuple[Fault, ...] = ()
     """Files that cannot lie in one environment, or not without harm."""
+    unsettled: tuple[Fault, ...] = ()
+    """Where several distributions write one path, and what lies there is not the file of the last one by name."""
+    sharing: tuple[str, ...] = ()
+    """Distributions that write such paths, sorted: right after a build it is open whose file lies there."""
     compared: float = 0.0
     """When the files were compared with the RECORDs of what uv has unpacked; 0 if it has unpacked nothing."""
 
@@ -155,11 +158,17 @@ def check_environment(
     distributions = list(installed(site))
     records = {one.name: lines_of(one) for one in distributions}
     core = lock.core.partition("==")[0]
-    files = {name: {_plain(line.path): line.digest for line in lines} for name, lines in records.items()}
+    # of other digests it is not known whether two of them are of one content
+    files = {
+        name: {plain(line.path): line.digest if line.has_sha256 else "" for line in lines}
+        for name, lines in records.items()
+    }
+    shared = contested(files)
+    found = dict(_compare_files(site, records, compared))
     drift = (
         *_compare_names(distributions, lock),
         *_compare_records(distributions, records),
-        *_compare_files(site, records, compared),
+        *(fault for path, fault in found.items() if path not in shared),
         *_compare_own(folder),
         *_compare_needs(distributions, lock, interpreter),
     )
@@ -169,13 +178,9 @@ def check_environment(
         *shadowing(files, interpreter.standard_modules, core),
         *odd({name: oddities(written, partial(_head, site)) for name, written in files.items()}),
     )
-    return EnvironmentCheck(drift, clashes)
-
-
-def _plain(path: str) -> str:
-    """Return a path without detours: nearly every one has none, and to find that out by `normpath` takes long."""
-    odd = path.startswith(".") or path.endswith("/") or "//" in path or "/." in path
-    return settled(os.path.normpath(path)) if odd else path
+    unsettled = tuple(fault for path, fault in found.items() if path in shared)
+    sharing = tuple(sorted({name for names in shared.values() for name in names}))
+    return EnvironmentCheck(drift, clashes, unsettled, sharing)
 
 
 def _reserved(files: Mapping[str, Iterable[str]]) -> Iterator[Fault]:
@@ -278,23 +283,20 @@ def _compare_records(
 
 def _compare_files(
     site: Path, records: Mapping[str, list[RecordLine]], compared: Mapping[str, float] | None
-) -> Iterator[Fault]:
-    # of a path that several write only one content is there; whether that is a fault is not asked here
+) -> Iterator[tuple[str, Fault]]:
+    """Yield what is wrong with files, by their paths; of one that several write, the last by name has it."""
     expected = winners(records)
-    found = _found(site, expected)
-    for name, lines in records.items():
+    found = _found(site, [line.path for _, line in expected.values()])
+    for path, (name, line) in expected.items():
         since = compared.get(name, 0.0) if compared is not None else math.inf
-        for line in lines:
-            if expected[line.path] is not line:
-                continue
-            status = found.get(line.path)
-            if status is None:
-                yield Fault("drift", f"{shown(line.path)} of `{name}` is missing", name)
-            elif line.size not in (None, status.st_size):
-                said = f"has {status.st_size} bytes, its RECORD says {line.size}"
-                yield Fault("drift", f"{shown(line.path)} of `{name}` {said}", name)
-            elif status.st_mtime > since and line.has_sha256 and not _is_as_listed(site / line.path, line):
-                yield Fault("drift", f"{shown(line.path)} of `{name}` was changed", name)
+        status = found.get(line.path)
+        if status is None:
+            yield path, Fault("drift", f"{shown(line.path)} of `{name}` is missing", name)
+        elif line.size not in (None, status.st_size):
+            said = f"has {status.st_size} bytes, its RECORD says {line.size}"
+            yield path, Fault("drift", f"{shown(line.path)} of `{name}` {said}", name)
+        elif status.st_mtime > since and line.has_sha256 and not _is_as_listed(site / line.path, line):
+            yield path, Fault("drift", f"{shown(line.path)} of `{name}` was changed", name)
 
 
 def _found(site: Path, paths: Iterable[str]) -> dict[str, os.stat_result]:

@@ -14,12 +14,12 @@ from pm.generations.distributions import (
     lines_of,
     own_files,
     site_packages,
-    winners,
 )
 from pm.generations.drift import Drift
 from pm.generations.environment import check_environment
 from pm.generations.file_faults import Fault
 from pm.generations.records import Member, Record
+from pm.generations.shared_paths import winners
 from pm.host.interpreter import Interpreter, describe_interpreter
 from pm.names import shown
 from pm.places import Places
@@ -37,7 +37,8 @@ def differences(folder: Path, lock: Lock, interpreter: Interpreter, hashes: Hash
     With `hashes` no file is read that was read for another environment.
     """
     site = site_packages(folder)
-    cheap = check_environment(folder, lock, interpreter).drift
+    check = check_environment(folder, lock, interpreter)
+    cheap = (*check.drift, *check.unsettled)
     thorough = (*changed_files(site, {} if hashes is None else hashes), *_changed_own(folder), *_foreign(folder, site))
     return [*cheap, *sorted(thorough)]
 
@@ -134,18 +135,13 @@ def _files_in_place(places: Places, member: Member) -> frozenset[str] | None:
 
 def changed_files(site: Path, hashes: Hashes) -> Iterator[Fault]:
     """Yield the files whose content is not what their distribution's RECORD says."""
-    records = lines_by_name(site)
-    expected = winners(records)
-    for name, lines in records.items():
-        for line in lines:
-            if expected[line.path] is not line:
-                continue
-            path = site / line.path
-            # one with another size is a fault already
-            same_size = path.is_file() and line.size in (None, path.stat().st_size)
-            if line.has_sha256 and same_size and _known_digest(path, hashes) != line.digest:
-                message = f"{shown(line.path)} of `{name}` was changed"
-                yield Fault("drift", message, name)
+    for name, line in winners(lines_by_name(site)).values():
+        path = site / line.path
+        # one with another size is a fault already
+        same_size = path.is_file() and line.size in (None, path.stat().st_size)
+        if line.has_sha256 and same_size and _known_digest(path, hashes) != line.digest:
+            message = f"{shown(line.path)} of `{name}` was changed"
+            yield Fault("drift", message, name)
 
 
 def _known_digest(path: Path, hashes: Hashes) -> str:

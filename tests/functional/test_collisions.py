@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fixtures.homes import Home, new_home
-from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, read_recipe
+from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, build_wheels, read_recipe, repack
 
 
 def writing(name: str, text: str) -> Distribution:
@@ -99,6 +99,28 @@ def test_three_that_write_one_path_have_the_file_of_the_last_by_name(home: Home)
     admitted = home.install(home.plugin("ash", "cthree", "btwo", "aone"), "--allow-collision", "btwo")
     assert (admitted.gist, engine(home)) == ("0 admitted", "whose = 'the last!'\n")
     assert home.ask("pm", "verify").gist == "0 verified"
+
+
+def without_digest(record: str) -> str:
+    return "".join(f"{line.partition(',')[0]},,\n" if "engine" in line else f"{line}\n" for line in record.splitlines())
+
+
+@pytest.mark.parametrize("unknown", ["aone", "cthree"])
+def test_the_last_by_name_wins_also_where_a_record_gives_no_digest(home: Home, tmp_path: Path, unknown: str) -> None:
+    repack(next((tmp_path / "wheels").glob(f"{unknown}-*")), record=without_digest)
+    installed = home.install(home.plugin("ash", "zboth"))
+    assert (installed.gist, engine(home)) == ("0 admitted", "whose = 'the last!'\n")
+    assert home.ask("pm", "verify").gist == "0 verified"
+
+
+def test_the_last_by_name_has_its_bytecode_there(home: Home, tmp_path: Path) -> None:
+    for name in ("dcom", "ecom"):
+        files = {"shared/__pycache__/x.pyc": name, f"{name}.py": ""}
+        build_wheels(tmp_path / "wheels", Distribution(name, "1.0", files=files))
+    installed = home.install(home.plugin("ash", "dcom", "ecom"))
+    assert (installed.gist, installed.warnings) == ("0 admitted", [])
+    written = next(home.generation.glob("lib/python3.*/site-packages/shared/__pycache__/x.pyc"))
+    assert (written.read_text(), home.ask("pm", "verify").gist) == ("ecom", "0 verified")
 
 
 def test_a_collision_is_told_before_a_consent_is_asked_for(home: Home) -> None:

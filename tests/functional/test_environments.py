@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -23,6 +24,7 @@ from pm.errors import PmError
 from pm.generations.distributions import LOCK_NAME, own_record, read_lines, site_packages
 from pm.generations.environment import build_environment, check_environment, discard_environment, seal
 from pm.generations.file_faults import Fault
+from pm.generations.verification import differences
 from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter
 from pm.index.folders import place_in_state, sha256_of
 from pm.index.package_sources import Sources, index_address
@@ -443,6 +445,37 @@ def test_modules_that_hide_others_and_files_that_collide_are_found(workshop: Wor
             ("demo-core",),
         ),
     ]
+
+
+def put(folder: Path, path: str, donor: Path, *, linked: bool) -> None:
+    """Let the file of another environment lie at a path, as if it had been written last."""
+    target, source = site_packages(folder) / path, site_packages(donor) / path
+    target.unlink()
+    if linked:
+        target.hardlink_to(source)
+    else:
+        shutil.copy2(source, target)
+
+
+def shared(name: str, text: str) -> Distribution:
+    return Distribution(name, "1.0", files={"shared.py": text, f"{name}.py": ""})
+
+
+@pytest.mark.parametrize("linked", [False, True], ids=["copied", "linked"])
+@pytest.mark.parametrize("last", ["one", "two", "three"])
+def test_a_collision_is_the_same_fault_whichever_file_was_written_last(
+    workshop: Workshop, last: str, *, linked: bool
+) -> None:
+    """Of the contents, two have one size, so that no size tells them apart."""
+    texts = {"one": "1", "two": "two", "three": "3"}
+    lock = workshop.lock(*(shared(name, text) for name, text in texts.items()))
+    alone = workshop.build(workshop.lock(shared(last, texts[last])), number=2)
+    folder = workshop.build(lock)
+    put(folder, "shared.py", alone, linked=linked)
+    message = "`one` and `three` and `two` write `shared.py` with different content"
+    assert workshop.check(folder, lock) == [Fault("file-collision", message, "one", ("three", "two"))]
+    found = differences(folder, lock, workshop.interpreter)
+    assert [fault.package for fault in found] == ([] if last == "two" else ["two"])
 
 
 @pytest.mark.parametrize("file", ["_hermes_pm.py", "_hermes_pm/__init__.py"])
