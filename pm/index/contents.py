@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeVar, cast
 from pm.dist_info import ENDING
 
 _Result = TypeVar("_Result")
-_MAGIC = b"hermes-pm contents 2 %d"
+_MAGIC = b"hermes-pm contents 3 %d"
 _OF_AN_INFO = f"{ENDING}/"
 
 

@@ -10,13 +10,21 @@ import io
 import os
 import posixpath
 import re
-import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from pm.dist_info import ENDING, RECORD, RecordLine, is_info, sha256_text, strict_record_lines
+from pm.index.archive_structure import (
+    READ_HERE,
+    Flawed,
+    Structure,
+    check_structure,
+    is_unpacked,
+    not_unpacked,
+    said_in_two_ways,
+)
 from pm.index.entry_points import scripts_of
 from pm.index.own_paths import SCRIPTS, bytes_to_read, is_own, reserved, settled, to_be_read
 from pm.limits import ENTRY_POINTS_BYTES, PATH_LENGTH, PROVED_BYTES, RECORD_BYTES, WHEEL_FILE_BYTES, Limit
@@ -29,42 +37,15 @@ WHOLE_BYTES = 64 * 1024
 _APART = 32 * 1024
 """Bytes between two members that are asked for together all the same."""
 _CHUNK = 1 << 20
-_ENCRYPTED = 0x1
-_DESCRIBED = 0x8
-_UTF_8 = 0x800
-_LARGE = 0xFFFFFFFF
-"""A size that is too large for its field and stands elsewhere."""
-_LOCAL = struct.Struct("<4x2xHH4xLLLHH")
-_END = b"PK\x05\x06"
-_LONGEST_END = 22 + 0xFFFF
 _LONGEST_NAME = 255
 """Bytes that file systems have for one name."""
 _MOST_FOR_A_SIGN = 4
 """Bytes of UTF-8."""
-_READ_HERE = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
-_ZSTANDARD = 93
-"""A method that uv knows and not every Python."""
 _VERSION = re.compile(r"^Wheel-Version:[ \t]*(?P<major>[0-9]+)\.", re.MULTILINE)
 
 Members = Mapping[str, zipfile.ZipInfo]
 """The path at which a member is unpacked → the member."""
 Want = Callable[[int, int], None]
-
-
-class Flawed(Exception):
-    """A wheel that cannot be installed, or would be installed wrong."""
-
-
-class _LocalHeader(NamedTuple):
-    """What stands before the bytes of a member."""
-
-    flags: int
-    method: int
-    checksum: int
-    compressed: int
-    size: int
-    name_length: int
-    extra_length: int
 
 
 class Installed(NamedTuple):
@@ -86,11 +67,10 @@ class Wheel:
         self._file = file
         self._want = want
         self.archived = archive.infolist()
-        self.directory = archive.start_dir
-        """Where the directory begins."""
         self.members = dict(_members(archive))
         self.stem = _stem(self.members)
         self.size = file.seek(0, io.SEEK_END)
+        self.structure = Structure(self.archived, archive.start_dir, self.size, self.bytes_at)
 
     @property
     def whole(self) -> bool:
@@ -109,14 +89,14 @@ class Wheel:
 
     def head(self, member: zipfile.ZipInfo, most: int) -> bytes:
         """Return the first bytes of a member; nothing of one that only the installer can unpack."""
-        if member.compress_type not in _READ_HERE:
+        if member.compress_type not in READ_HERE:
             return b""
         with self._archive.open(member) as file:
             return file.read(most)
 
     def text(self, member: zipfile.ZipInfo, limit: Limit) -> str | None:
         """Return the text of a member; `None` for one that only the installer can unpack."""
-        if member.compress_type not in _READ_HERE:
+        if member.compress_type not in READ_HERE:
             return None
         content = self.head(member, limit.value + 1)
         if len(content) > limit.value:
@@ -154,14 +134,8 @@ class Wheel:
 
     def _packed(self, member: zipfile.ZipInfo) -> tuple[int, int]:
         """Return from where to where the packed bytes of a member lie."""
-        header = self.local_header(member)
-        start = member.header_offset + _LOCAL.size + header.name_length + header.extra_length
+        start = self.structure.header_of(member).end
         return start, start + member.compress_size
-
-    def local_header(self, member: zipfile.ZipInfo) -> "_LocalHeader":
-        """Return what stands before the bytes of a member."""
-        content = self.bytes_at(member.header_offset, _LOCAL.size)
-        return _LocalHeader(*_LOCAL.unpack(content.ljust(_LOCAL.size, b"\0")))
 
     def bytes_at(self, start: int, length: int) -> bytes:
         """Return some bytes of the file."""
@@ -174,6 +148,7 @@ def installed(wheel: Wheel, *, thorough: bool = False) -> Installed:
 
     Raise `Flawed` for a wheel that cannot be installed right, and what `zipfile` raises for one that is damaged.
     """
+    _check_packing(wheel)
     targets = dict(_targets(wheel))
     record, points, kind = wheel.info(RECORD), wheel.info("entry_points.txt"), wheel.info("WHEEL")
     if record is None:
@@ -222,8 +197,6 @@ def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, zipfile.ZipInfo]]:
         path = posixpath.normpath(name)
         if name.endswith("/") or path == ".":
             continue
-        if member.compress_type not in {*_READ_HERE, _ZSTANDARD} or member.flag_bits & _ENCRYPTED:
-            raise Flawed(f"{shown(path)} in it is packed in a way that uv does not unpack")
         before = seen.setdefault(path, member)
         if (before.CRC, before.file_size) != (member.CRC, member.file_size):
             raise Flawed(f"it holds two different files {shown(path)}")
@@ -257,6 +230,14 @@ def _parts(members: Iterable[tuple[zipfile.ZipInfo, int]]) -> Iterator[tuple[int
         start, end = (first if start < 0 else start), max(end, last)
     if end >= 0:
         yield start, end
+
+
+def _check_packing(wheel: Wheel) -> None:
+    """Raise for a file that is packed as uv does not unpack it, or of which it is said in two ways how it is packed."""
+    for member in wheel.archived:
+        if not member.filename.endswith("/") and not is_unpacked(member.compress_type, member.flag_bits):
+            contradicted = wheel.whole and wheel.structure.header_of(member).is_unpacked
+            raise Flawed(said_in_two_ways(member) if contradicted else not_unpacked(member))
 
 
 # -- what ends up where
@@ -362,9 +343,9 @@ def _named(line: RecordLine, wheel: Wheel) -> zipfile.ZipInfo | None:
 
 def _prove(lines: Iterable[RecordLine], wheel: Wheel) -> None:
     """Raise for a damaged file, for one with another hash than its line gives, for an archive that uv does not read."""
-    _check_structure(wheel)
+    check_structure(wheel.structure)
     digests = {
-        path: wheel.digest(member) for path, member in wheel.members.items() if member.compress_type in _READ_HERE
+        path: wheel.digest(member) for path, member in wheel.members.items() if member.compress_type in READ_HERE
     }
     cut = next((path for path, member in wheel.members.items() if not wheel.ends_well(member)), "")
     if cut:
@@ -377,42 +358,3 @@ def _prove(lines: Iterable[RecordLine], wheel: Wheel) -> None:
 
 def _own_record(wheel: Wheel) -> str:
     return f"{wheel.stem}{ENDING}/{RECORD}"
-
-
-def _check_structure(wheel: Wheel) -> None:
-    """Raise for an archive whose members do not follow each other as its directory says.
-
-    uv reads it from the beginning, and takes other bytes for a second archive.
-    """
-    ends = frozenset({0})
-    for member in sorted(wheel.archived, key=lambda member: member.header_offset):
-        if member.header_offset not in ends:
-            raise Flawed(_NOT_ONE)
-        ends = _ends_of(member, wheel)
-    tail = wheel.bytes_at(max(0, wheel.size - _LONGEST_END), _LONGEST_END)
-    end = tail.rfind(_END)
-    comment = int.from_bytes(tail[end + 20 : end + 22], "little")
-    if wheel.directory not in ends or len(tail) - end != _LONGEST_END - 0xFFFF + comment:
-        raise Flawed(_NOT_ONE)
-
-
-_NOT_ONE = "it is not one archive from its first to its last byte"
-
-
-def _ends_of(member: zipfile.ZipInfo, wheel: Wheel) -> frozenset[int]:
-    """Return where a member may end: it may be followed by a description of four forms."""
-    place = member.header_offset
-    header = wheel.local_header(member)
-    name = wheel.bytes_at(place + _LOCAL.size, header.name_length)
-    end = place + _LOCAL.size + header.name_length + header.extra_length + member.compress_size
-    if header.method != member.compress_type or not _is_name(name, member):
-        return frozenset()
-    if header.flags & _DESCRIBED:
-        return frozenset(end + size for size in (12, 16, 20, 24))
-    told = (header.checksum, header.compressed, header.size)
-    same = _LARGE in told or told == (member.CRC, member.compress_size, member.file_size)
-    return frozenset({end} if same else ())
-
-
-def _is_name(name: bytes, member: zipfile.ZipInfo) -> bool:
-    return name.decode("utf-8" if member.flag_bits & _UTF_8 else "cp437", "replace") == member.orig_filename

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import IO, cast
 
 from lockfiles import Artifact
+from pm.index.archive_structure import Flawed
 from pm.index.contents import WheelContents, contents_of, counts
 from pm.index.folders import sha256_of
 from pm.index.foreign import Unreadable, boundary
 from pm.index.own_paths import oddities
-from pm.index.wheel_check import Flawed, Wheel, heads_of, installed
+from pm.index.wheel_check import Wheel, heads_of, installed
 from pm.index.wheels import BoundedWheel
 
 

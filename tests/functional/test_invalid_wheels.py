@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import subprocess
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -16,16 +14,8 @@ import pytest
 from fixtures.homes import UNTOUCHED_BY_REFUSALS, Home, new_home
 from fixtures.mutations import mutations
 from fixtures.server import IndexServer
+from fixtures.wheel_bench import DATA, INFO, MODULE, Bench, is_agreed, judged
 from fixtures.wheels import DEFAULT_RECIPE, Distribution, build_recipe, build_wheels, read_recipe, repack
-from lockfiles import Artifact, Lock, Pin, pylock
-from pm.generations.distributions import site_packages
-from pm.generations.verification import changed_files
-from pm.host.pythons import uv_binary
-from pm.index.wheel_reading import read_contents
-
-INFO = "odd-1.0.dist-info"
-DATA = "odd-1.0.data"
-MODULE = 'x = "some text, so that there is something to compress, to compress, to compress"\n'
 
 
 class Case(NamedTuple):
@@ -329,64 +319,7 @@ def line_about(path: str, text: str) -> Callable[[str], str]:
 
 # -- damage
 
-WHEEL = Distribution(
-    "odd",
-    "1.0",
-    files={
-        "odd.py": MODULE,
-        f"{DATA}/scripts/tool": "#!python\nprint()\n",
-        f"{INFO}/entry_points.txt": "[console_scripts]\nodd = odd:x\n",
-    },
-)
-
-
-class Bench(NamedTuple):
-    """An environment into which one wheel after the other is installed by uv itself."""
-
-    folder: Path
-
-    @property
-    def wheel(self) -> Path:
-        return self.folder / "odd-1.0-py3-none-any.whl"
-
-    def uv(self, *words: str | Path) -> bool:
-        """Run uv, and say whether it succeeded."""
-        environ = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "UV_CACHE_DIR": str(self.folder / "cache")}
-        command = [uv_binary(), *words, "--quiet", "--no-config"]
-        done = subprocess.run(command, env=environ, capture_output=True, check=False)
-        return done.returncode == 0
-
-    def prepare(self) -> bytes:
-        """Make the environment, and return the wheel as it should be."""
-        build_wheels(self.folder, WHEEL)
-        assert self.uv("venv", self.folder / "environment", "--no-project")
-        return self.wheel.read_bytes()
-
-    def member(self, path: str) -> bytes:
-        """Return a part of the wheel."""
-        with zipfile.ZipFile(self.wheel) as archive:
-            return archive.read(path)
-
-    def is_installed_right(self) -> bool:
-        """Install the wheel as it is now, and say whether uv does it and all files are what its RECORD says."""
-        digest = hashlib.sha256(self.wheel.read_bytes()).hexdigest()
-        artifact = Artifact(self.wheel.name, digest, path=self.wheel.name)
-        (self.folder / "pylock.toml").write_text(pylock.dumps(Lock((Pin("odd", "1.0", artifact),))))
-        python = self.folder / "environment" / "bin" / "python"
-        words = ("pip", "sync", "--reinstall", "--preview-features", "pylock", "--no-build", "--python", python)
-        if not self.uv(*words, self.folder / "pylock.toml"):
-            return False
-        return not any(changed_files(site_packages(self.folder / "environment"), {}))
-
-
 COUNTS = [pytest.param(100, id="some"), pytest.param(2000, id="all", marks=pytest.mark.slow)]
-
-
-def judged(bench: Bench, label: str) -> tuple[bool, bool, str]:
-    with bench.wheel.open("rb") as file:
-        contents = read_contents(file)
-    assert contents is not None, label
-    return not contents.flaw, bench.is_installed_right(), contents.flaw
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -395,8 +328,8 @@ def test_a_damaged_wheel_is_refused_just_where_uv_does_not_install_it(tmp_path: 
     original = bench.prepare()
     for label, damaged in mutations(original, count, "wheel"):
         bench.wheel.write_bytes(damaged)
-        admitted, right, flaw = judged(bench, label)
-        assert admitted == right, (label, flaw)
+        agreed, flaw = is_agreed(bench)
+        assert agreed, (label, flaw)
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -410,8 +343,8 @@ def test_a_wheel_with_a_damaged_member_is_refused_just_where_uv_does_not_install
     for label, damaged in mutations(bench.member(path), count // 4, name):
         bench.wheel.write_bytes(original)
         repack(bench.wheel, files={path: damaged}, record=partial(without_second, path))
-        admitted, right, flaw = judged(bench, label)
-        assert admitted == right, (label, flaw)
+        agreed, flaw = is_agreed(bench)
+        assert agreed, (label, flaw)
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -421,8 +354,56 @@ def test_a_wheel_with_a_damaged_record_is_admitted_only_where_it_is_installed_ri
     for label, damaged in mutations(bench.member(f"{INFO}/RECORD"), count // 2, "RECORD"):
         bench.wheel.write_bytes(original)
         repack(bench.wheel, record=lambda _, damaged=damaged: damaged)  # type: ignore[misc]  # the text of this round
-        admitted, right, flaw = judged(bench, label)
+        admitted, right, flaw = judged(bench)
         assert right or not admitted, (label, flaw)
+
+
+class Spot(NamedTuple):
+    """A field of the archive in which each bit is changed."""
+
+    about: str
+    within: str
+    """`before` a member, of its line in the `directory`, of the `last` one, or at the `end`."""
+    place: int
+    length: int = 2
+
+
+SPOTS = [
+    Spot("the version that is needed", "before", 4),
+    Spot("flags", "before", 6),
+    Spot("method", "before", 8),
+    Spot("length of the name", "before", 26),
+    Spot("length of the extra fields", "before", 28),
+    Spot("the version that is needed, in the directory", "directory", 6),
+    Spot("flags in the directory", "directory", 8),
+    Spot("method in the directory", "directory", 10),
+    Spot("lengths in the last line of the directory", "last", 28, 6),
+    Spot("number of the disk", "end", 4, 4),
+    Spot("number of members", "end", 8, 4),
+    Spot("size of the directory", "end", 12, 2),
+    Spot("length of the comment", "end", 20),
+]
+
+
+@pytest.mark.parametrize("spot", SPOTS, ids=[spot.about for spot in SPOTS])
+def test_each_bit_of_a_field_of_the_archive_is_judged_as_uv_does(tmp_path: Path, spot: Spot) -> None:
+    bench = Bench(tmp_path)
+    original = bench.prepare()
+    begin = (
+        spot.place
+        + {
+            "before": original.index(f"{INFO}/METADATA".encode()) - 30,
+            "directory": original.rindex(f"{INFO}/METADATA".encode()) - 46,
+            "last": original.rindex(f"{INFO}/RECORD".encode()) - 46,
+            "end": original.rindex(b"PK\x05\x06"),
+        }[spot.within]
+    )
+    for bit in range(spot.length * 8):
+        damaged = bytearray(original)
+        damaged[begin + bit // 8] ^= 1 << bit % 8
+        bench.wheel.write_bytes(damaged)
+        agreed, flaw = is_agreed(bench)
+        assert agreed, (bit, flaw)
 
 
 def without_second(path: str, record: str) -> str:
