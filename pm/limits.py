@@ -74,7 +74,7 @@ NUMBER_DIGITS = Limit(
     value=1_000,
     unit="digits",
     of="one number in a declaration file or a config",
-    reason="Python turns no text of more than 4,300 digits into a number",
+    reason="Python turns no text of more than 4,300 digits into a number; `1:59:59` of YAML takes the square of them",
     unusable="the plugin, `invalid-declaration`; the config, `config-unreadable`",
 )
 REQUIREMENTS_FILES = Limit(
@@ -124,7 +124,8 @@ PLUGIN_BYTES = Limit(
     unit="bytes",
     of="all files of a plugin together, unpacked",
     reason="it is kept in the home for each version; a file without content can say that it has a terabyte",
-    unusable="the source, `unsafe-archive`; of a plugin that lies in its place no copy is kept",
+    unusable="the source, `unsafe-archive`; of a plugin that lies in its place no copy is kept, and edits "
+    "behind a link are not told",
 )
 ARCHIVE_RATIO = Limit(
     value=200,

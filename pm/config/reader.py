@@ -6,7 +6,18 @@ import re
 
 from admission import Problem, canonical_name
 from pm.config.settings import IndexSetting, Selection, Settings, unreadable
-from pm.documents.nodes import ListNode, MappingNode, Node, ScalarNode, described, given, misread, truth
+from pm.documents.nodes import (
+    MERGE,
+    ListNode,
+    MappingNode,
+    Node,
+    ScalarNode,
+    described,
+    given,
+    misread,
+    named_kind,
+    truth,
+)
 from pm.errors import PmError
 from pm.names import shown
 from pm.redaction import HOW_TO_WRITE_PASSWORDS, is_readable
@@ -42,7 +53,7 @@ def config_root(text: str, file: str) -> MappingNode:
     if document.root is None:
         return MappingNode((), 0, 0)
     if not isinstance(document.root, MappingNode):
-        message = f"the file holds a {document.root.kind}, not keys with values"
+        message = f"the file holds {named_kind(document.root)}, not keys with values"
         raise unreadable(Problem("", message, file, document.root.line))
     return document.root
 
@@ -274,7 +285,7 @@ class _Section:
 
     def _note_unknown(self, section: MappingNode, known: tuple[str, ...], path: str) -> None:
         for key, _ in section.entries:
-            if key.text not in known and key.text != "<<":
+            if key.text not in known and key.kind != MERGE:
                 message = f"{shown(f'{path}.{key.text}')} is not a setting of the manager, and is ignored"
                 self.notes.append(
                     Problem("settings-ignored", message, self._file, key.line, key.column, f"{path}.{key.text}")

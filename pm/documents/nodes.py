@@ -5,7 +5,10 @@ from typing import NamedTuple
 
 from admission import Problem
 from pm.limits import DOCUMENT_DEPTH, DOCUMENT_VALUES, NUMBER_DIGITS, SHOWN_VALUE, Limit
-from pm.names import cut, shown
+from pm.names import cut, shown, visible
+
+MERGE = "merge"
+"""The kind of a key that merges another mapping."""
 
 
 class ScalarNode(NamedTuple):
@@ -13,7 +16,7 @@ class ScalarNode(NamedTuple):
 
     text: str
     kind: str
-    """What a loader would make of it: `text`, `null`, `boolean`, `integer`, `number` or `date`."""
+    """What a loader would make of it: `text`, `null`, `boolean`, `integer`, `number`, `date` or `merge`."""
     line: int
     column: int
     """1-based, of the first character of the text, after a quote."""
@@ -40,15 +43,19 @@ class MappingNode(NamedTuple):
     def get(self, name: str) -> "Node | None":
         """Return the value of a key: the last one, as loaders do; else that of a merged mapping (`<<`)."""
         found = next((value for key, value in reversed(self.entries) if key.text == name), None)
-        if found is not None or name == "<<":
-            return found
-        return self._merged(name)
+        return found if found is not None else self._merged(name)
 
     def _merged(self, name: str) -> "Node | None":
-        merged = self.get("<<")
-        sources = merged.items if isinstance(merged, ListNode) else (merged,)
-        values = (source.get(name) for source in sources if isinstance(source, MappingNode))
+        values = (source.get(name) for source in self.merged if isinstance(source, MappingNode))
         return next((value for value in values if value is not None), None)
+
+    @property
+    def merged(self) -> "tuple[Node, ...]":
+        """What a `<<` without quotes merges, the one first that counts first."""
+        value = next((value for key, value in reversed(self.entries) if key.kind == MERGE), None)
+        if value is None:
+            return ()
+        return value.items if isinstance(value, ListNode) else (value,)
 
 
 Node = ScalarNode | ListNode | MappingNode
@@ -80,7 +87,12 @@ def truth(node: Node) -> bool | None:
 
 def described(node: Node) -> str:
     """Return what a message calls a value of the wrong kind."""
-    return shown(node.text) if isinstance(node, ScalarNode) else f"a {node.kind}"
+    return shown(node.text) if isinstance(node, ScalarNode) else named_kind(node)
+
+
+def named_kind(node: Node) -> str:
+    """Return the kind of a value with its article: `a list`, `an integer`."""
+    return f"an {node.kind}" if node.kind[0] in "aeiou" else f"a {node.kind}"
 
 
 class Document(NamedTuple):
@@ -96,7 +108,7 @@ class Document(NamedTuple):
 def misread(file: str, path: str, node: ScalarNode, read: str) -> Problem:
     """Return the note that hosts read something else than what is written."""
     message = f"`{path}` is {shown(node.text)}, which hosts read as {read}"
-    hint = f'write `"{node.text}"`, if the text is meant'
+    hint = f'write `"{visible(node.text)}"`, if the text is meant'
     return Problem("unquoted-value", message, file, node.line, node.column, path, hint)
 
 

@@ -11,15 +11,18 @@ import yaml
 from admission import Problem
 from pm.documents.boundary import parsed
 from pm.documents.nodes import (
+    MERGE,
     Document,
     ListNode,
     MappingNode,
     Node,
     NodeSize,
     ScalarNode,
+    described,
     duplicate_key,
     long_number,
     member,
+    named_kind,
     too_deep,
     too_many_digits,
     too_many_values,
@@ -36,7 +39,7 @@ _Collection = TypeVar("_Collection", ListNode, MappingNode)
 _STANDARD = "tag:yaml.org,2002:"
 _KINDS = {
     "null": "null", "bool": "boolean", "int": "integer", "float": "number", "timestamp": "date",
-    "str": "text", "merge": "text", "value": "text",
+    "str": "text", "merge": MERGE, "value": "text",
 }  # fmt: skip
 _NO_NUMBERS = frozenset({"null", "boolean", "text"})
 # YAML 1.1 says boolean, PyYAML says text. Readers disagree, so it cannot be written to mean one of the two.
@@ -166,7 +169,7 @@ class _Reader:
                 break
             key = self._node(following, events, path, depth + 1)
             if not isinstance(key, ScalarNode):
-                raise self._refused(following, path, f"a key must be a single text, not a {key.kind}")
+                raise self._refused(following, path, f"a key must be a single text, not {named_kind(key)}")
             inner = member(path, key.text)
             if key.text in first_lines:
                 self.duplicates.append(duplicate_key(self._file, inner, first=first_lines[key.text], second=key.line))
@@ -178,12 +181,20 @@ class _Reader:
 
     def _merges(self, node: MappingNode) -> NodeSize:
         """Return how many keys the merges of a mapping come to, each merge counting as one, and how deep they go."""
-        merged = node.get("<<")
-        sources = merged.items if isinstance(merged, ListNode) else (merged,)
+        sources = node.merged
+        self._check_merged(sources)
         sizes = [self._size(source) for source in sources if isinstance(source, MappingNode)]
         keys = sum(len(source.entries) + 1 for source in sources if isinstance(source, MappingNode))
         depth = 1 + max((size.merge_depth for size in sizes), default=-1)
         return NodeSize(merged=keys + sum(size.merged for size in sizes), merge_depth=depth)
+
+    def _check_merged(self, sources: Iterable[Node]) -> None:
+        for source in sources:
+            if not isinstance(source, MappingNode):
+                message = f"`<<` merges keys with values, not {described(source)}"
+                place = (self._file, source.line, source.column)
+                hint = "name a mapping, or quote `<<`"
+                self.problems.append(Problem("invalid-declaration", message, *place, "<<", hint))
 
     def _sized(self, node: _Collection, parts: Iterable[Node], merges: NodeSize, event: Event) -> _Collection:
         """Note the size of a list or mapping, and refuse what merges more than the limit."""
@@ -240,7 +251,7 @@ def as_hosts_read(node: Node | None) -> str:
         return ""
     try:
         value = yaml.load(node.text, Loader=_LOADER)  # noqa: S506 - the safe one, with libyaml or without
-    except (ValueError, yaml.YAMLError):  # 2026-99-99
+    except (ArithmeticError, ValueError, yaml.YAMLError):  # 2026-99-99
         return "nothing, as they cannot read the file"
     if isinstance(value, bool):
         return str(value).lower()

@@ -23,7 +23,7 @@ from pm.generations.shared_paths import winners
 from pm.host.interpreter import Interpreter, describe_interpreter
 from pm.names import shown
 from pm.places import Places
-from pm.plugins.tree import files_of_digest, link_target, tree_digest, tree_entries
+from pm.plugins.tree import files_of_digest, fitting_entries, link_target, tree_digest, tree_entries
 
 _OF_THE_ENVIRONMENT = frozenset({"_virtualenv.py", "_virtualenv.pth"})
 """What uv puts beside the distributions of every environment."""
@@ -93,8 +93,12 @@ def edited_links(members: Iterable[Member]) -> Iterator[tuple[Member, str]]:
 
 
 def digest_in_place(folder: Path) -> str:
-    """Return the digest of what belongs to a plugin where it lies; empty for what cannot be looked at."""
+    """Return the digest of what belongs to a plugin where it lies; empty for what cannot be looked at.
+
+    What is beyond the limits of a plugin is not: looking through a file of a terabyte takes hours.
+    """
     try:
+        fitting_entries(folder)
         return tree_digest(folder)
     except (PmError, OSError):
         return ""
@@ -127,6 +131,7 @@ def is_kept(places: Places, digest: str) -> bool:
 def _files_in_place(places: Places, member: Member) -> frozenset[str] | None:
     kept = places.tree(member.tree_digest)
     try:
+        fitting_entries(Path(member.root))
         named = [entry.path for entry in tree_entries(kept)] if kept.is_dir() else []
         return files_of_digest(Path(member.root), member.tree_digest, named)
     except (PmError, OSError):

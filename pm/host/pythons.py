@@ -27,6 +27,8 @@ def own_cache(cache: Path) -> dict[str, str]:
 
 def find_python(request: str, cache: Path) -> Path | None:
     """Return the installed interpreter of a request that names one (`python3.12`, `pypy`); nothing is downloaded."""
+    if request.startswith("-"):  # uv would take it for an option
+        return None
     done = _ask_for_pythons(cache, "find", "--no-project", "--system", request)
     return Path(done.stdout.strip()) if done.status == 0 and done.stdout.strip() else None
 

@@ -14,6 +14,7 @@ from admission import Problem
 from pm.errors import PmError
 from pm.generations.transaction import Replacement
 from pm.generations.verification import is_kept
+from pm.names import shown
 from pm.operations.installed_trees import INSTALLED, installed_trees, spelled
 from pm.operations.run import OperationRun
 from pm.places import Places
@@ -42,6 +43,12 @@ def keep_tree(places: Places, folder: Path) -> str:
     if not is_kept(places, digest):
         keep_again(places, digest, folder)
     return digest
+
+
+def unkept(folder: Path, trouble: PmError | OSError) -> Problem:
+    """Return the warning that no copy of a plugin's folder is kept, and why."""
+    reason = trouble.message if isinstance(trouble, PmError) else f"{shown(str(trouble.filename))} cannot be read"
+    return Problem("tree-not-kept", f"no copy of `{folder}` is kept: {reason}")
 
 
 def keep_again(places: Places, digest: str, folder: Path, only: Collection[str] | None = None) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from admission import Admitted, Policy, Problem, Refused, Undecided, canonical_name
+from admission import Admitted, Policy, Refused, Undecided, canonical_name
 from lockfiles import Lock
 from pm.config.profiles import selections
 from pm.config.settings import Selection
@@ -24,7 +24,7 @@ from pm.generations.build import (
 from pm.generations.records import Member, Record
 from pm.generations.verification import digest_in_place
 from pm.operations.damage import environment_damage
-from pm.operations.kept_trees import keep_tree, recorded_tree
+from pm.operations.kept_trees import keep_tree, recorded_tree, unkept
 from pm.operations.run import OperationRun
 from pm.operations.selected_generation import say_selected
 from pm.receipts.receipt import Done, time_text
@@ -167,14 +167,20 @@ def _kept(member: Member, run: OperationRun) -> str:
 
     It lies there already, and the manager did not put it there: that is no reason to refuse it, or others.
     """
+    root = Path(member.root)
     try:
-        return keep_tree(run.places, Path(member.root))
-    except PmError as error:
-        if error.code != "unsafe-archive":
+        return keep_tree(run.places, root)
+    except (PmError, OSError) as error:
+        if not _concerns(error, root):
             raise
-        reason = error.message
-    except PermissionError as error:
-        reason = f"`{error.filename}` cannot be read"
-    hint = "`hermes pm rollback` cannot restore its files"
-    run.note(Problem("tree-not-kept", f"no copy of `{member.root}` is kept: {reason}", hint=hint))
-    return ""
+        hint = "`hermes pm rollback` cannot restore its files"
+        run.note(unkept(root, error)._replace(hint=hint))
+        return ""
+
+
+def _concerns(error: PmError | OSError, root: Path) -> bool:
+    """Say whether trouble is with a plugin's own files, and not with the copy of them."""
+    if isinstance(error, PmError) and error.code == "no-space":  # which can name the file that was read
+        return False
+    path = Path(error.file if isinstance(error, PmError) else str(error.filename))
+    return any(path.is_relative_to(folder) for folder in (root, root.resolve()))

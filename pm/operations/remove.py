@@ -1,5 +1,6 @@
 """Remove a plugin: always possible, without resolving, without a network, whatever state it is in."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,11 +26,12 @@ from pm.generations.transaction import Replacement
 from pm.host.core import core_from_json
 from pm.host.interpreter import describe_interpreter
 from pm.index.package_sources import Sources
-from pm.names import same_key, shown
-from pm.operations.kept_trees import discard, emptied, keep_what_is_lost, noted, recorded_tree
+from pm.names import is_key, same_key, shown
+from pm.operations.kept_trees import discard, emptied, keep_what_is_lost, noted, recorded_tree, unkept
 from pm.operations.leaver import Leaver, commit_without, disowned, edits_of, fingerprinted, leaver_of
 from pm.operations.run import OperationRun, Result
 from pm.places import Places
+from pm.plugins.discovery import is_plugin
 from pm.plugins.tree import link_target
 from pm.receipts.receipt import Done, InvalidReceipt, Plugin
 from pm.receipts.store import list_receipts, load
@@ -51,6 +53,9 @@ def remove(run: OperationRun, word: str, options: Options) -> Result:
     if leaver.found is not None and not removes_folder:
         message = f"`{leaver.key}` comes with the {leaver.found.source} plugins: it is disabled, and its files stay"
         run.note(Problem("stays-there", message))
+    if leaver.found is None and (bearing := _of_its_name(run.places, leaver.key)) is not None:
+        message = f"{shown(str(bearing))} stays: {_why_it_stays(bearing)}"
+        run.note(Problem("stays-there", message, hint="delete it, if it is not needed"))
     record = leaver.record
     lock = _without(run, leaver) if record is not None and (leaver.is_member or _holds_leftovers(record)) else None
     if run.operation.dry_run:
@@ -87,6 +92,18 @@ def _once_here(places: Places) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 # -- what stays
+
+
+def _of_its_name(places: Places, key: str) -> Path | None:
+    """Return what lies where the files of a plugin would, and is none of this name; `None` if nothing does."""
+    path = places.home / "plugins" / key
+    return path if is_key(key) and os.path.lexists(path) else None
+
+
+def _why_it_stays(path: Path) -> str:
+    if path.is_dir() and is_plugin(path):
+        return "the plugin in it has another name, and was not asked for"
+    return "it is not the folder of a plugin"
 
 
 def _holds_leftovers(record: Record) -> bool:
@@ -185,7 +202,7 @@ def _taken_away(run: OperationRun, leaver: Leaver) -> tuple[Replacement, ...]:
     try:
         keep_what_is_lost(run, folder, recorded)
     except (PmError, OSError) as error:
-        run.note(Problem("tree-not-kept", f"no copy of `{folder}` is kept: {error}"))
+        run.note(unkept(folder, error))
     replacements = emptied(places, folder, recorded=recorded)
     if replacements[0].tree is not None:
         message = f"files that `{leaver.key}` wrote itself stay in `{folder}`"

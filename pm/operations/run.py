@@ -61,6 +61,7 @@ class OperationRun:
         self.has_recovered = False
         """Whether an interrupted operation was finished or undone before this one began."""
         self._evidence = ""
+        self._said: set[WarningRow] = set()
         self._timings: dict[str, int] = {}
 
     @property
@@ -163,7 +164,8 @@ class OperationRun:
         self._warn(noticed(notice))
 
     def _warn(self, warning: WarningRow) -> None:
-        if warning not in self.operation.warnings:
+        if warning not in self._said:
+            self._said.add(warning)
             self.operation = self.operation._replace(warnings=(*self.operation.warnings, warning))
 
     @contextmanager

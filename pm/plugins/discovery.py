@@ -134,8 +134,18 @@ def is_same_folder(one: str, other: str) -> bool:
 
 
 def is_plugin(folder: Path) -> bool:
-    """Say whether a folder has a declaration or an `__init__.py`, or is a link that leads nowhere."""
-    return any(os.path.lexists(folder / name) for name in _PLUGIN_FILES) or bool(leads_nowhere(folder))
+    """Say whether a folder has a declaration or an `__init__.py`, or whether none can be told."""
+    return any(map(_may_be_there, (folder / name for name in _PLUGIN_FILES))) or bool(leads_nowhere(folder))
+
+
+def _may_be_there(path: Path) -> bool:
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:  # the folder cannot be entered: its files have names, and nothing else is known of them
+        return True
+    return True
 
 
 def ranked(copies: Iterable[Found]) -> Iterator[Found]:

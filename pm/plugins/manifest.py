@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from admission import ExternalDependency, InvalidRequirementText, Problem, parse_specifier
 from pm.documents.files import MANIFEST_FILES, Fetch, text_of
-from pm.documents.nodes import Document, ListNode, MappingNode, Node, ScalarNode, given, misread
+from pm.documents.nodes import Document, ListNode, MappingNode, Node, ScalarNode, given, misread, named_kind
 from pm.names import is_key, may_be_plugin, shown, visible
 from pm.plugins.raw import LEGACY_LISTS, Manifest, Written
 from pm.plugins.unread_keys import PACKAGES, field_meant
@@ -54,7 +54,7 @@ def _of_document(document: Document, file: str) -> Manifest:
     if document.root is None:
         return Manifest(file, problems=document.problems)
     if not isinstance(document.root, MappingNode):
-        message = f"the file holds a {document.root.kind}, not keys with values"
+        message = f"the file holds {named_kind(document.root)}, not keys with values"
         problem = Problem("invalid-declaration", message, file, document.root.line, document.root.column)
         return Manifest(file, problems=(*document.problems, problem))
     fields = _ManifestFields(document.root, file)
@@ -94,7 +94,7 @@ class _ManifestFields:
             self._note_misread(node, key)
             return node.text
         if node is not None:
-            self.problems.append(self._problem(node, key, f"`{key}` must be a text, not a {node.kind}"))
+            self.problems.append(self._problem(node, key, f"`{key}` must be a text, not {named_kind(node)}"))
         return ""
 
     def shown_text(self, key: str) -> str:
@@ -103,7 +103,7 @@ class _ManifestFields:
             self._note_misread(node, key)
             return node.text
         if node is not None:
-            self.notes.append(self._problem(node, key, f"`{key}` is a {node.kind}, not a text, and is not shown"))
+            self.notes.append(self._problem(node, key, f"`{key}` is {named_kind(node)}, not a text, and is not shown"))
         return ""
 
     def name(self) -> str:
@@ -143,7 +143,7 @@ class _ManifestFields:
         if node is None:
             return ""
         if not isinstance(node, ScalarNode):
-            self.problems.append(self._problem(node, key, f"`{key}` must be a text, not a {node.kind}"))
+            self.problems.append(self._problem(node, key, f"`{key}` must be a text, not {named_kind(node)}"))
             return ""
         try:
             return parse_specifier(node.text.strip())
@@ -160,7 +160,7 @@ class _ManifestFields:
         if node is None:
             return ()
         if not isinstance(node, ScalarNode) or node.kind != "integer" or not node.text.lstrip("+-").isdecimal():
-            written = f"{shown(node.text)}, a {node.kind}" if isinstance(node, ScalarNode) else f"a {node.kind}"
+            written = f"{shown(node.text)}, {named_kind(node)}" if isinstance(node, ScalarNode) else named_kind(node)
             message = f"`{key}` must be an integer, not {written}"
             return (self._problem(node, key, message, hint=f"write `{key}: {NEWEST_VERSION}`"),)
         if int(node.text) > NEWEST_VERSION:
@@ -174,7 +174,7 @@ class _ManifestFields:
         if node is None:
             return ()
         if not isinstance(node, ListNode):
-            message = f"`{key}` must be a list of texts, not a {node.kind}"
+            message = f"`{key}` must be a list of texts, not {named_kind(node)}"
             self.list_problems.append(self._problem(node, key, message, hint=_as_list(key, node)))
             return ()
         texts: list[Written] = []
@@ -234,16 +234,16 @@ class _ManifestFields:
             return ()
         if isinstance(node, ListNode):
             return node.items
-        self.notes.append(self._problem(node, key, f"`{key}` is a {node.kind}, not a list, and is not shown"))
+        self.notes.append(self._problem(node, key, f"`{key}` is {named_kind(node)}, not a list, and is not shown"))
         return ()
 
     def _not_a_text(self, item: Node, key: str) -> Problem:
         if not isinstance(item, ScalarNode):
-            return self._problem(item, key, f"`{key}` must be a text, not a {item.kind}", hint=_as_text(item))
+            return self._problem(item, key, f"`{key}` must be a text, not {named_kind(item)}", hint=_as_text(item))
         hint = "quote it if this is the name of a package" if item.text else "remove the empty item"
         written = shown(item.text) if item.text else "empty"
         return self._problem(
-            item, key, f"`{key}` is {written}, which is read as a {item.kind}, not as a text", hint=hint
+            item, key, f"`{key}` is {written}, which is read as {named_kind(item)}, not as a text", hint=hint
         )
 
     def _problem(

@@ -90,7 +90,11 @@ class _ProjectFields:
 
     def dependencies(self) -> tuple[Written, ...]:
         dynamic = self._table.get("dynamic", [])
-        is_dynamic = isinstance(dynamic, list) and "dependencies" in dynamic
+        if not isinstance(dynamic, list):
+            message = f"`project.dynamic` must be an array of strings, not {_named(dynamic)}"
+            self._refuse(("project", "dynamic"), message)
+            return ()
+        is_dynamic = "dependencies" in dynamic
         if "dependencies" not in self._table:
             return self._dynamic() if is_dynamic else ()
         if is_dynamic:

@@ -179,7 +179,8 @@ def _listed(root: Path, folder: Path, prefix: str) -> list[TreeEntry]:
         with os.scandir(folder) as scanned:
             found = sorted(scanned, key=lambda entry: entry.name)
     except OSError as error:
-        raise PmError("not-writable", f"`{folder}` cannot be read: {error.strerror}", file=str(folder)) from error
+        message = f"{shown(str(folder))} cannot be read: {(error.strerror or str(error)).lower()}"
+        raise PmError("not-writable", message, file=str(folder)) from error
     return [_entry(root, entry, prefix + entry.name) for entry in found if not _left_out(entry)]
 
 

@@ -226,8 +226,8 @@ _WARNINGS = (
     ),
     WarningCode(
         "stays-there",
-        "the plugin belongs to the core or to a project: it is disabled, and its files stay",
-        "nothing",
+        "files stay: the plugin belongs to the core or to a project, or what lies under its name is not its folder",
+        "delete them, if they are your own and not needed",
     ),
     WarningCode(
         "files-kept",

@@ -204,7 +204,7 @@ def test_without_a_request_it_is_the_managers_own_if_the_core_admits_it(tmp_path
     assert found == {OWN}
 
 
-@pytest.mark.parametrize("request_", ["3.99", ">=3.99", "3.99.1", "pypy3.99", "no such thing", "==3.99.*"])
+@pytest.mark.parametrize("request_", ["3.99", ">=3.99", "3.99.1", "pypy3.99", "no such thing", "==3.99.*", "--help"])
 def test_a_request_that_nothing_satisfies_is_refused(tmp_path: Path, alone: Path, request_: str) -> None:
     assert refused(lambda: find_interpreter(request_, "", tmp_path / "cache")) == (
         "no-interpreter",

@@ -53,6 +53,14 @@ def test_it_is_recorded_as_a_link_and_its_target_is_shown(linked: Linked) -> Non
     assert list((linked.home.state / "trees").glob("*/plugin.yaml")) == []
 
 
+def test_a_file_of_a_terabyte_behind_it_is_not_looked_through(linked: Linked) -> None:
+    with (linked.checkout / "data.bin").open("wb") as stream:
+        stream.truncate(1 << 40)
+    for words in (("pm", "verify"), ("plugins", "check"), ("plugins", "disable", "ash"), ("plugins", "enable", "ash")):
+        assert linked.home.ask(*words).status == 0
+    assert linked.is_intact
+
+
 def test_edits_are_told_as_such_and_are_no_drift(linked: Linked) -> None:
     before = linked.home.ask("pm", "verify")
     linked.edit()

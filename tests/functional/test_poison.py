@@ -78,6 +78,39 @@ def closed(folder: Path) -> None:
     folder.chmod(0)
 
 
+def closed_within(folder: Path) -> None:
+    manifest("name: poison\n")(folder)
+    (folder / "data").mkdir()
+    (folder / "data").chmod(0)
+
+
+def not_entered(folder: Path) -> None:
+    """Make a folder whose files have names and nothing else."""
+    manifest("name: poison\n")(folder)
+    folder.chmod(0o644)
+
+
+def beyond_all_paths(folder: Path) -> None:
+    """Make a folder with a path that is longer than the system takes."""
+    manifest("name: poison\n")(folder)
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        for _ in range(20):
+            Path("d" * 250).mkdir()
+            os.chdir("d" * 250)
+    finally:
+        os.chdir(here)
+
+
+def opened(folder: Path) -> None:
+    """Give back what a test needs to delete a folder."""
+    if folder.is_dir():
+        folder.chmod(0o700)
+        for inner in folder.glob("data"):
+            inner.chmod(0o700)
+
+
 POISONS: dict[str, Callable[[Path], None]] = {
     "digits in YAML": manifest(f"name: poison\nmanifest_version: {DIGITS}\n"),
     "digits in JSON": manifest(f'{{"name": "poison", "manifest_version": {DIGITS}}}', "plugin.json"),
@@ -103,6 +136,9 @@ POISONS: dict[str, Callable[[Path], None]] = {
     "a link that leads nowhere": lambda folder: folder.symlink_to("/nonexistent/poison"),
     "a link to a device": lambda folder: folder.symlink_to("/dev/full"),
     "a folder that is closed": closed,
+    "a folder in it that is closed": closed_within,
+    "a folder that cannot be entered": not_entered,
+    "paths that are too long": beyond_all_paths,
     "a name that is not UTF-8": lambda folder: manifest("name: poison\n")(
         Path(os.fsdecode(os.fsencode(folder) + b"-\xff"))
     ),
@@ -165,8 +201,7 @@ def test_every_verb_works_for_the_others_beside_a_plugin_that_cannot_be_read(
     POISONS[poison](home.path / "plugins" / "poison")
     home.config.write_text(home.config.read_text().replace("- ash", "- ash\n    - poison"))
     with ExitStack() as stack:
-        if poison == "a folder that is closed":
-            stack.callback((home.path / "plugins" / "poison").chmod, 0o700)
+        stack.callback(opened, home.path / "plugins" / "poison")
         statuses = {" ".join(words): asked(home, require_tool, *words).status for words in LOOKING}
         ran = home.say("run", "--", "python", "-c", "print('ran')")
         changed = [asked(home, require_tool, *words) for words in CHANGING]
@@ -229,3 +264,30 @@ def test_a_profile_behind_a_link_that_leads_nowhere_stays_part_of_the_union(home
     answer = home.install(home.plugin("ash", "demo-socket"))
     assert (answer.gist, "profile-unreadable" in answer.warnings) == ("0 admitted", True)
     assert home.admitted == ["ash in default", "birch in work"]
+
+
+@pytest.mark.parametrize("poison", ["a folder in it that is closed", "a folder that cannot be entered"])
+def test_a_plugin_with_closed_folders_is_found_and_goes_as_a_whole(
+    home: Home, require_tool: Callable[[str], Path], poison: str
+) -> None:
+    write_plugin(home.path / "plugins" / "ash")
+    POISONS[poison](home.path / "plugins" / "poison")
+    listed = asked(home, require_tool, "plugins", "list").value["plugins"]
+    removed = asked(home, require_tool, "plugins", "remove", "poison")
+    assert ([row["key"] for row in listed], removed.status) == (["ash", "poison"], 0)
+    assert (removed.warnings, "[Errno" in removed.stdout) == (["tree-not-kept"], False)
+    assert [path.name for path in (home.path / "plugins").iterdir()] == ["ash"]
+
+
+def test_a_copy_of_a_plugin_that_cannot_be_made_is_named_where_others_are_admitted(
+    home: Home, require_tool: Callable[[str], Path]
+) -> None:
+    write_plugin(home.path / "plugins" / "ash")
+    closed_within(home.path / "plugins" / "poison")
+    home.configure("plugins:\n  enabled: [poison]\n")
+    answer = asked(home, require_tool, "plugins", "enable", "ash")
+    opened(home.path / "plugins" / "poison")
+    (warning,) = [row for row in answer.value["warnings"] if row["code"] == "tree-not-kept"]
+    place = home.path / "plugins" / "poison"
+    message = f"no copy of `{place}` is kept: `{place / 'data'}` cannot be read: permission denied"
+    assert (answer.gist, warning["message"]) == ("0 admitted", message)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from fixtures.homes import PLUGINS, UNTOUCHED_BY_REFUSALS, Home, new_home, snapshot, write_plugin
 from fixtures.server import IndexServer
@@ -131,6 +134,29 @@ def test_a_bundled_plugin_is_switched_off_and_stays_where_it_is(home: Home) -> N
     answer = home.ask("plugins", "remove", "ash", **switch)
     assert (answer.gist, answer.warnings, folder.is_dir()) == ("0 removed", ["stays-there"], True)
     assert home.pins == CORE
+
+
+def linked_home(place: Path) -> None:
+    place.symlink_to("..")
+
+
+def other_plugin(place: Path) -> None:
+    write_plugin(place, name="birch")
+
+
+@pytest.mark.parametrize("put", [Path.touch, Path.mkdir, os.mkfifo, linked_home, other_plugin])
+def test_what_lies_under_the_name_of_a_missing_plugin_and_is_none_stays_and_is_told(
+    home: Home, put: Callable[[Path], None]
+) -> None:
+    place = home.path / "plugins" / "ash"
+    place.parent.mkdir()
+    write_plugin(place.parent / "a-birch", name="birch")
+    put(place)
+    home.configure("plugins:\n  enabled: [ash]\n")
+    answer = home.ask("plugins", "remove", "ash")
+    (warning,) = [row for row in answer.value["warnings"] if row["code"] == "stays-there"]
+    assert (answer.gist, os.path.lexists(place), "ash" in home.config.read_text()) == ("0 removed", True, False)
+    assert warning["message"].startswith(f"`{place}` stays: ")
 
 
 def test_without_an_index_and_without_a_cache_everybody_can_still_leave(tmp_path: Path) -> None:

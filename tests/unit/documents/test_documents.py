@@ -39,6 +39,7 @@ def faults(document: Document) -> list[tuple[str, int, int]]:
         (read_yaml, f"name: x\nmanifest_version: {DIGITS}", 19),
         (read_yaml, f"name: x\nversion: 1.{DIGITS}.0", 12),
         (read_yaml, f"name: x\nn: 1_{'9_' * 3000}9", 4),
+        (read_yaml, f"name: x\n? 0x{'f' * 5000}", 3),
         (read_json, f'{{"name": "x",\n"n": {DIGITS}}}', 6),
         (read_json, f'{{"name": "x",\n"n": -{DIGITS}.5e{DIGITS}}}', 7),
     ],
@@ -147,6 +148,26 @@ def test_merges_of_nothing_and_long_chains_of_merges_are_refused_too() -> None:
     empty = merges(40, 3).replace("{k0: 1}", "{}")
     messages = [faults(read_yaml(text, "f"))[0][0] for text in (empty, merges(5000, 1))]
     assert messages == ["the merges (`<<`) come to more than 10,000 keys", "the file is nested deeper than 64 levels"]
+
+
+@pytest.mark.parametrize(
+    ("text", "described", "line", "column"),
+    [
+        ("a: 1\n<<: text\n", "`text`", 2, 5),
+        ("a: 1\n<<:\n", "``", 2, 4),
+        ("a: &a [b]\n<<: [{c: d}, *a]\n", "a list", 1, 4),
+    ],
+)
+def test_what_is_merged_and_has_no_keys_is_refused_as_hosts_cannot_read_it(
+    text: str, described: str, line: int, column: int
+) -> None:
+    assert faults(read_yaml(text, "f")) == [(f"`<<` merges keys with values, not {described}", line, column)]
+
+
+def test_a_quoted_key_merges_nothing_and_nor_does_one_of_json() -> None:
+    for document in (read_yaml('"<<": {name: p}', "f"), read_json('{"<<": {"name": "p"}}', "f")):
+        assert isinstance(document.root, MappingNode)
+        assert (document.problems, document.root.get("name")) == ((), None)
 
 
 def test_merges_as_people_write_them_are_read() -> None:

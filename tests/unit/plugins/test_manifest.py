@@ -156,21 +156,21 @@ def test_a_version_is_the_text_that_is_written(tmp_path: Path, written: str) -> 
 @pytest.mark.parametrize(
     ("item", "kind"),
     [
-        ("no", "boolean"),
-        ("on", "boolean"),
-        ("y", "boolean"),
-        ("null", "null"),
-        ("~", "null"),
-        ("1.0", "number"),
-        ("12", "integer"),
-        ("2026-01-02", "date"),
+        ("no", "a boolean"),
+        ("on", "a boolean"),
+        ("y", "a boolean"),
+        ("null", "a null"),
+        ("~", "a null"),
+        ("1.0", "a number"),
+        ("12", "an integer"),
+        ("2026-01-02", "a date"),
     ],
 )
 @pytest.mark.parametrize("key", ["pip_dependencies", "python_dependencies"])
 def test_an_item_that_is_no_text_is_refused_with_place_and_type(tmp_path: Path, key: str, item: str, kind: str) -> None:
     """Case yaml-oddities-03."""
     problem = fault(
-        f"`{key}[1]` is `{item}`, which is read as a {kind}, not as a text",
+        f"`{key}[1]` is `{item}`, which is read as {kind}, not as a text",
         3,
         5,
         f"{key}[1]",

@@ -299,6 +299,14 @@ def test_a_list_that_is_written_and_dynamic_at_once_is_refused(tmp_path: Path) -
     assert read(tmp_path, text).problems == (problem,)
 
 
+@pytest.mark.parametrize(
+    ("written", "kind"), [('"dependencies"', "a string"), ("true", "a boolean"), ("{}", "a table")]
+)
+def test_what_is_dynamic_must_be_a_list(tmp_path: Path, written: str, kind: str) -> None:
+    message = f"`project.dynamic` must be an array of strings, not {kind}"
+    assert read(tmp_path, f"[project]\ndynamic = {written}\n").problems == (fault(message, 2, 1, "project.dynamic"),)
+
+
 # --- places -----------------------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.limited import limited
 from pm.errors import PmError
 from pm.limits import STATE_BYTES
 from pm.system.files import (
@@ -192,3 +193,10 @@ def test_only_a_regular_file_within_the_limit_is_read(tmp_path: Path) -> None:
         "not": "No such file or directory",
     }
     assert (read_regular(tmp_path / "link"), leads_nowhere(tmp_path / "circle")) == (b"content", "circle")
+
+
+def test_a_small_file_is_read_with_a_little_memory_however_large_it_might_be(tmp_path: Path) -> None:
+    path = tmp_path / "pointer.json"
+    path.write_bytes(b"{}")
+    assert limited(lambda: read_regular(path), memory=32 * 1024 * 1024).told == repr(b"{}")
+    assert read_regular(Path("/proc/self/status")).startswith(b"Name:")
