@@ -226,9 +226,23 @@ def _settings(profiles: Iterable[Profile]) -> Settings:
 def _enforced(settings: Settings, places: Places) -> None:
     """Raise for a setting that this version reads and does not act on: what it should prevent would be admitted."""
     if settings.audit != "off":
-        message = f"`pm.audit: {settings.audit}` has no effect in this version, so nothing is admitted while it is set"
+        what = f"`pm.audit: {settings.audit}` has no effect in this version, so nothing is admitted while it is set"
         hint = "set `pm.audit: off`, or remove the line, and look for advisories with another tool"
-        raise PmError("setting-not-enforced", message, file=str(places.root / CONFIG), key="pm.audit", hint=hint)
+        raise _unenforced("pm.audit", what, hint, places)
+    for position, index in enumerate(settings.indexes or ()):
+        if index.packages:
+            key = f"pm.indexes[{position}].packages"
+            what = (
+                f"`{key}` has no effect in this version, so nothing is admitted while it is set: every index is asked"
+            )
+            hint = (
+                "remove `packages`, and put the index that must have its names first: the first that knows one has it"
+            )
+            raise _unenforced(key, f"{what} for every name", hint, places)
+
+
+def _unenforced(key: str, message: str, hint: str, places: Places) -> PmError:
+    return PmError("setting-not-enforced", message, file=str(places.root / CONFIG), key=key, hint=hint)
 
 
 def _readable(profiles: Iterable[Profile], places: Places) -> None:
