@@ -160,11 +160,15 @@ class _VersionFiles:
         self.yanked: _Found | None = None
         self.sdist: _Found | None = None
         self.yanked_sdist: _Found | None = None
-        self.flawed: ListedFile | None = None
-        """One that cannot be used although the target could."""
+        self.flawed: _Found | None = None
+        """One that cannot be used although the target could; of those, one that is not yanked if there is one."""
         self.foreign = _NOTHING
         """Tags of wheels for other targets."""
         self.refused_pythons = _NOTHING
+
+    def add_flawed(self, found: _Found) -> None:
+        if self.flawed is None or (self.flawed.yank and not found.yank):
+            self.flawed = found
 
 
 def reduce_files(name: str, files: Iterable[RawFile], fit: Fit, address: str = "") -> Reduced:
@@ -251,10 +255,11 @@ class _Gathered:
         files = self._files(version)
         for tags, requires_python in sorted(wheels):
             try:
-                if not self._refuses_python(requires_python, files) and len(files.foreign) < _MOST_TOLD:
-                    files.foreign |= {tags}
-            except Unreadable as error:
-                files.flawed = files.flawed or _flawed(f"{head}-{tags}.whl", error)
+                is_refused = self._refuses_python(requires_python, files)
+            except Unreadable:  # its tags keep this target out in any case
+                is_refused = False
+            if not is_refused and len(files.foreign) < _MOST_TOLD:
+                files.foreign |= {tags}
 
     def same(self, wheel: tuple[str, str]) -> tuple[str, str]:
         """Return the one value that stands for all equal ones: thousands of wheels share their tags."""
@@ -286,7 +291,7 @@ class _Gathered:
         except TROUBLE as trouble:
             unforeseen = Unreadable("what the index says of it cannot be read")
             error = trouble if isinstance(trouble, Unreadable) else unforeseen
-            files.flawed = files.flawed or _flawed(file["filename"], error)
+            files.add_flawed(_Found(key, _flawed(file["filename"], error), yank))
             return None
 
     def _split(self, head: str) -> tuple[str, str]:
@@ -342,7 +347,8 @@ def _joined(one: tuple[str, _VersionFiles], other: tuple[str, _VersionFiles]) ->
     joined.yanked = files.yanked or others.yanked
     joined.sdist = files.sdist or others.sdist
     joined.yanked_sdist = files.yanked_sdist or others.yanked_sdist
-    joined.flawed = files.flawed or others.flawed
+    for flawed in filter(None, (files.flawed, others.flawed)):
+        joined.add_flawed(flawed)
     joined.foreign = files.foreign | others.foreign
     joined.refused_pythons = files.refused_pythons | others.refused_pythons
     return text, joined
@@ -367,7 +373,9 @@ def _reduced(versions: list[tuple[str, _VersionFiles]], unreadable: tuple[str, .
             continue
         sdist = files.sdist or files.yanked_sdist
         if files.flawed and not sdist and not files.foreign and not files.refused_pythons:
-            chosen[position] = files.flawed
+            chosen[position] = files.flawed.file
+            if files.flawed.yank:
+                excluded[position] = files.flawed.yank
             continue
         excluded[position] = _exclusion(files)
         if sdist:
@@ -514,8 +522,10 @@ def merge(of_index: Reduced, of_folders: Reduced, fit: Fit) -> Reduced:
 
 
 def _merge_key(part: Reduced, position: int, fit: Fit) -> tuple[int, _WheelKey]:
-    """Usable first, then yanked, then what a consent makes usable, then what nothing does."""
+    """Usable first, then yanked, then what a consent makes usable, then what nothing does, then what has a flaw."""
     file = part.files.get(position)
+    if file and file.flaw:
+        return -1, _NO_WHEEL
     if position not in part.excluded and file:
         return 3, fit.preference(file)
     if part.excluded[position].code == "yanked-only":

@@ -181,6 +181,30 @@ def test_a_yanked_file_is_not_used_where_another_one_is_usable() -> None:
     assert (reduced.excluded, _chosen(reduced)) == ({}, {"1.0": "demo-1.0-py3-none-any.whl"})
 
 
+def test_a_file_that_cannot_be_used_keeps_its_yank() -> None:
+    reduced = _reduced(
+        _wheel("demo-1.0-py3-none-any.whl", yanked="loses data", **{"requires-python": "garbage!!"}),
+        _wheel("demo-1.1-py3-none-any.whl", yanked="loses data", **{"requires-python": "garbage!!"}),
+        _wheel("demo-1.1-cp311-none-any.whl", **{"requires-python": "garbage!!"}),
+        _wheel("demo-1.2-1-py3-none-any.whl", yanked=True, url=7),
+        _wheel("demo-1.2.0-py3-none-any.whl", url=7),
+    )
+    assert reduced.excluded == {0: Exclusion("yanked-only", "loses data")}
+    assert [file.flaw != "" for file in reduced.files.values()] == [True] * 3
+
+
+def test_what_one_source_has_and_cannot_be_used_gives_way_to_what_another_has() -> None:
+    flawed = _reduced(_wheel("demo-1.0-cp311-cp311-manylinux_2_17_x86_64.whl", url=7))
+    for other in (_wheel("demo-1.0-py3-none-any.whl"), _wheel("demo-1.0-py3-none-any.whl", yanked="loses data")):
+        usable = _reduced(other)
+        assert merge(flawed, usable, Fit(LINUX_311)) == merge(usable, flawed, Fit(LINUX_311)) == usable
+
+
+def test_a_wheel_for_another_target_has_no_flaw_of_interest() -> None:
+    reduced = _reduced(_wheel("demo-1.0-cp311-cp311-win_amd64.whl", **{"requires-python": "garbage!!"}))
+    assert reduced.excluded == {0: Exclusion("no-wheel", "wheels are for cp311 on win_amd64")}
+
+
 def test_a_version_whose_usable_files_are_all_yanked_is_out_with_the_reason() -> None:
     """Case yanked-01: its file stays known, for an exact pin."""
     reduced = _reduced(
