@@ -16,25 +16,24 @@ from lockfiles import Lock, Pin
 from pm.errors import OutOfTime, PmError
 from pm.index.contents import WheelContents, load_contents
 from pm.index.folders import list_folders, signature, unlisted
+from pm.index.kept_facts import KeptFacts
 from pm.index.limits import Limits
 from pm.index.package_sources import Sources
-from pm.index.store import Entry, load, save
+from pm.index.store import Entry
 from pm.index.views import Known, facts_of
 
 if TYPE_CHECKING:
     from pm.index.fetching import Progress
     from pm.index.guessing import Guesses
+    from pm.index.listed_files import ListedFile
     from pm.index.listings import Listing
     from pm.index.reading import Reader
-    from pm.index.reduction import ListedFile
     from pm.index.transport import Transport
 
 FRESH = 600
 """Seconds for which a page is taken as it is; an older one that a decision used is asked for again when online."""
 _LATER = 60
 """Seconds by which a clock may have been set back before a page counts as old."""
-_SAVING = 2.0
-"""Seconds between two writings of the facts while rounds follow each other: all of them are written each time."""
 _SHOWN = 10
 
 
@@ -71,21 +70,16 @@ class IndexClient:
         self._target = target
         self._sources = sources
         self._index_options = index_options
-        self._key = _key(target, sources)
-        self._file = cache / "facts" / f"{hashlib.sha256(self._key.encode()).hexdigest()[:24]}.facts"
+        self._kept = KeptFacts(cache, _key(target, sources))
         self._folder_files = list_folders(sources.folders)
         signatures = {name: signature(files) for name, files in self._folder_files.items()}
-        self._known = Known(load(self._file, self._key), {}, signatures)
-        self._whole: tuple[int, ...] | None = None
-        """The file as it was when it was last read or written whole."""
+        self._known = Known(self._kept.loaded, {}, signatures)
         self._consulted: set[str] = set()
         self._until = inf
         self._opened_at = int(time.time())
         self._unreadable: dict[str, Notice] = {}
         """Name → files on its page of which not even the version can be told."""
         self._guesses: Guesses | None = None
-        self._is_unsaved = False
-        self._saved_at = -inf
         self._reader: Reader | None = None
         self._transport: Transport | None = None
 
@@ -357,9 +351,8 @@ class IndexClient:
             changed = work.fetched != self._known.fetched
             self._known = self._known._replace(fetched=work.fetched)
             self._unreadable |= {name: _left_out(name, files) for name, files in work.unreadable.items()}
-            self._is_unsaved |= changed
-            if changed and time.monotonic() - self._saved_at > _SAVING:
-                self.save()
+            if changed:
+                self._write(self._kept.note_change)
 
     def _guesses_for(self, question: Question | None) -> "Guesses":
         """Return what follows the requirements of a question, on from where it was."""
@@ -401,31 +394,15 @@ class IndexClient:
         return self._reader
 
     def _load_listings(self) -> None:
-        """Load the whole file, unless it is what was read or written here last: another process may know more."""
-        seen = _seen(self._file)
-        if self._whole is None or seen != self._whole:
-            self._whole = seen
-            self._known = self._known._replace(loaded=load(self._file, self._key, whole=True))
+        self._known = self._known._replace(loaded=self._kept.load_listings())
 
     def save(self) -> None:
         """Keep what has become known in the cache; that happens now and then, and at the end."""
-        if self._is_unsaved:
-            self._is_unsaved = False
-            self._save()
-            self._saved_at = time.monotonic()
+        self._write(self._kept.save)
 
-    def _save(self) -> None:
-        from pm.index.listings import newest_of
-
-        self._load_listings()
-        loaded, fetched = self._known.loaded, self._known.fetched
-        entries = {name: entry for name in loaded.names() if (entry := loaded.get(name)) is not None}
-        for name, entry in fetched.items():
-            theirs = entries.get(name)
-            entries[name] = entry if theirs is None else newest_of(entry, theirs)
+    def _write(self, write: Callable[[Mapping[str, Entry]], None]) -> None:
         try:
-            save(self._file, self._key, entries.values())
-            self._whole = _seen(self._file)
+            write(self._known.fetched)
         except PmError as error:
             self._warnings = [Notice("cache-not-written", f"the facts cannot be kept: {error.message}")]
 
@@ -472,7 +449,7 @@ class IndexClient:
 
 
 def _listed_file(pin: Pin) -> "ListedFile":
-    from pm.index.reduction import ListedFile
+    from pm.index.listed_files import ListedFile
 
     artifact = pin.artifact
     return ListedFile(artifact.filename, artifact.url, artifact.sha256, artifact.size)
@@ -490,15 +467,6 @@ def _key(target: Target, sources: Sources) -> str:
     indexes = [index.url for index in sources.indexes]
     value = [target.name, target.python, target.environment, target.tags, indexes]
     return hashlib.sha256(json.dumps(value, ensure_ascii=True).encode()).hexdigest()
-
-
-def _seen(file: Path) -> tuple[int, ...]:
-    """Return what changes whenever a file is replaced."""
-    try:
-        status = file.stat()
-    except OSError:
-        return ()
-    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _differs(before: Entry | None, after: Entry | None) -> bool:

@@ -16,7 +16,7 @@ from admission import Candidate, Exclusion, Page
 from pm.errors import OutOfTime, PmError
 from pm.index.guessing import Guesses
 from pm.index.limits import Limits
-from pm.index.listings import Listing, listing_rows, read_listing, still_valid
+from pm.index.listings import Listing, ListingRows, listing_rows, previous_of, read_listing, still_valid
 from pm.index.reading import Reader
 from pm.index.store import Entry
 from pm.index.views import Known
@@ -48,10 +48,9 @@ class _Job(NamedTuple):
 class _PageRead(NamedTuple):
     """A page that a worker read, with its rows."""
 
-    listing: Listing
     at: int
-    page_row: bytes
-    listing_row: bytes
+    rows: ListingRows
+    unreadable: tuple[str, ...]
 
 
 _Outcome = _PageRead | Candidate
@@ -171,15 +170,15 @@ class Round:
             name,
             at=read.at,
             signature=self._known.signatures.get(name, ""),
-            page_row=read.page_row,
-            listing_row=read.listing_row,
+            page_row=read.rows.page,
+            listing_row=read.rows.rest,
         )
         if before is not None and before.candidate_rows:
-            entry = entry.with_candidates(still_valid(before, read.listing))
+            entry = entry.with_candidates(still_valid(before, read.rows.listing))
         self.fetched[name] = entry
-        self._listings[name] = read.listing
-        if read.listing.reduced.unreadable:
-            self.unreadable[name] = read.listing.reduced.unreadable
+        self._listings[name] = read.rows.listing
+        if read.unreadable:
+            self.unreadable[name] = read.unreadable
         for version in entry.candidate_rows:
             self._judge_python(entry.candidate(version))
         for job in self._behind_page.pop(name, ()):
@@ -204,10 +203,9 @@ class Round:
         exclusion = Exclusion("python-version", candidate.requires_python)
         reduced = listing.reduced._replace(excluded={**listing.reduced.excluded, position: exclusion})
         of_index = reduced if listing.of_index is listing.reduced else listing.of_index
-        changed = listing._replace(reduced=reduced, of_index=of_index)
-        page_row, listing_row = listing_rows(changed)
-        self._listings[candidate.name] = changed
-        self.fetched[candidate.name] = self.fetched[candidate.name].with_page(page_row, listing_row)
+        rows = listing_rows(listing._replace(reduced=reduced, of_index=of_index))
+        self._listings[candidate.name] = rows.listing
+        self.fetched[candidate.name] = self.fetched[candidate.name].with_page(rows.page, rows.rest)
 
     def _need(self, job: _Job) -> None:
         self._needed.add(job)
@@ -248,17 +246,17 @@ class Round:
             listing = self._listing(job.name)
             return lambda: self._reader.candidate(job.name, job.version, listing)
         entry = self._known.entry(job.name)
-        previous = self._listing(job.name) if self._has_listing(job.name, even_if_stale=True) else None
+        previous = previous_of(entry.page_row, entry.listing_row) if entry and entry.listing_row else None
         at = entry.at if entry is not None and previous is not None else 0
 
         def read() -> _PageRead:
             listing, asked_at = self._reader.page(job.name, previous, at)
-            return _PageRead(listing, asked_at, *listing_rows(listing))
+            return _PageRead(asked_at, listing_rows(listing), listing.reduced.unreadable)
 
         return read
 
-    def _has_listing(self, name: str, *, even_if_stale: bool = False) -> bool:
-        entry = self._known.entry(name) if even_if_stale else self._known.valid(name)
+    def _has_listing(self, name: str) -> bool:
+        entry = self._known.valid(name)
         return entry is not None and bool(entry.listing_row)
 
     def _listing(self, name: str) -> Listing:

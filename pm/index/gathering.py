@@ -83,7 +83,7 @@ def copy(wheels: Iterable[Held], folder: Path) -> None:
 
 
 def _fetch(pin: Pin, cache: Path, retrieval: "Retrieval") -> None:
-    from pm.index.reduction import ListedFile
+    from pm.index.listed_files import ListedFile
 
     artifact = pin.artifact
     file = ListedFile(artifact.filename, artifact.url, artifact.sha256, artifact.size)

@@ -5,10 +5,12 @@ A listing is only opened when something must be fetched; the hot path reads the 
 
 import io
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable
 from typing import NamedTuple
 
-from pm.index.reduction import ListedFile, Reduced
+from pm.index.listed_files import ListedFile, Text, found_in, rows_of
+from pm.index.reduction import Reduced
 from pm.index.rows import page_row, read_page_row
 from pm.index.store import Entry
 
@@ -22,6 +24,14 @@ class Heard(NamedTuple):
     modified: str = ""
     digest: str = ""
     """Of the page's bytes, for indexes that give neither of the others."""
+
+
+class Previous(NamedTuple):
+    """What an index said of one package before."""
+
+    heard: Heard
+    of_index: Callable[[], Reduced]
+    """Reads it, where nothing else has been said since."""
 
 
 class Listing(NamedTuple):
@@ -38,27 +48,54 @@ class Listing(NamedTuple):
         return self.reduced.files.get(versions.index(version)) if version in versions else None
 
 
-def listing_rows(listing: Listing) -> tuple[bytes, bytes]:
-    """Write a listing as its page and the rest."""
+class ListingRows(NamedTuple):
+    """A listing as it is written: its page and the rest."""
+
+    page: bytes
+    rest: bytes
+    listing: Listing
+    """The same listing, whose files are read from `rest`."""
+
+
+def listing_rows(listing: Listing) -> ListingRows:
+    """Write a listing."""
     is_merged = listing.reduced is not listing.of_index
+    parts = (listing.reduced, listing.of_index)[: 2 if is_merged else 1]
+    files = [rows_of(part.files, len(part.versions)) for part in parts]
     head = [*listing.heard, page_row(listing.of_index).decode("ascii") if is_merged else ""]
-    rows = io.BytesIO()  # of a long page, lines that are joined later would be in memory twice
-    rows.write(_dumped(head))
-    for reduced in (listing.reduced, listing.of_index)[: 2 if is_merged else 1]:
-        for row in _file_rows(reduced):
-            rows.write(b"\n" + row)
-    return page_row(listing.reduced), rows.getvalue()
+    text = io.BytesIO()  # of a long page, lines that are joined later would be in memory twice
+    text.write(_dumped(head) + b"\n")
+    starts = []
+    for rows in files:
+        starts.append(text.tell())
+        text.write(rows.text)
+    rest = text.getvalue()
+    read = [
+        part._replace(files=rows.at(memoryview(rest)[start:]))
+        for part, rows, start in zip(parts, files, starts, strict=True)
+    ]
+    return ListingRows(page_row(listing.reduced), rest, Listing(listing.heard, read[-1], read[0]))
 
 
-def read_listing(page: bytes, rest: bytes) -> Listing:
+def previous_of(page: bytes, rest: Text) -> Previous:
+    """Read of what `listing_rows` wrote only where it was heard: of a long page the rest takes much memory."""
+    return Previous(_read_head(memoryview(rest))[0], lambda: read_listing(page, rest).of_index)
+
+
+def read_listing(page: bytes, rest: Text) -> Listing:
     """Read what `listing_rows` wrote; files are read when they are asked for."""
-    lines = rest.split(b"\n")
-    *heard, page_of_index = json.loads(lines[0])
-    reduced = _read_reduced(page, lines[1:])
-    of_index = (
-        _read_reduced(page_of_index.encode("ascii"), lines[1 + len(reduced.versions) :]) if page_of_index else reduced
-    )
-    return Listing(Heard(*heard), of_index, reduced)
+    text = memoryview(rest)
+    heard, page_of_index, end = _read_head(text)
+    reduced, others = _read_reduced(page, text[end:])
+    of_index = _read_reduced(page_of_index.encode("ascii"), others)[0] if page_of_index else reduced
+    return Listing(heard, of_index, reduced)
+
+
+def _read_head(text: memoryview) -> tuple[Heard, str, int]:
+    """Return what stands in the first line, and where it ends."""
+    end = next(re.finditer(rb"\n", text)).end()
+    *heard, page_of_index = json.loads(bytes(text[:end]))
+    return Heard(*heard), page_of_index, end
 
 
 def still_valid(before: Entry, now: Listing) -> dict[str, bytes]:
@@ -77,41 +114,17 @@ def still_valid(before: Entry, now: Listing) -> dict[str, bytes]:
 def newest_of(ours: Entry, theirs: Entry) -> Entry:
     """Return the later of two entries for one package, with the candidates of both that still stand."""
     newer, older = (theirs, ours) if theirs.at > ours.at else (ours, theirs)
-    if not newer.listing_row or newer.signature != older.signature:
+    if not newer.listing_row or newer.signature != older.signature or not older.candidate_rows:
         return newer
     kept = still_valid(older, read_listing(newer.page_row, newer.listing_row))
     return newer.with_candidates({**kept, **newer.candidate_rows})
 
 
-def _read_reduced(page: bytes, lines: list[bytes]) -> Reduced:
+def _read_reduced(page: bytes, text: memoryview) -> tuple[Reduced, memoryview]:
+    """Return a package and what stands behind its files."""
     versions, uploaded, excluded, consented = read_page_row(page)
-    return Reduced(versions, excluded, consented, uploaded, _FileRows(lines[: len(versions)]))
-
-
-def _file_rows(reduced: Reduced) -> Iterator[bytes]:
-    for position in range(len(reduced.versions)):
-        file = reduced.files.get(position)
-        yield _dumped(list(file)) if file else b""
-
-
-class _FileRows(Mapping[int, ListedFile]):
-    """Files as they stand on disk, each parsed when it is looked at."""
-
-    __slots__ = ("_lines",)
-
-    def __init__(self, lines: list[bytes]) -> None:
-        self._lines = lines
-
-    def __getitem__(self, position: int) -> ListedFile:
-        if not 0 <= position < len(self._lines) or not self._lines[position]:
-            raise KeyError(position)
-        return ListedFile(*json.loads(self._lines[position]))
-
-    def __iter__(self) -> Iterator[int]:
-        return (position for position, line in enumerate(self._lines) if line)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+    files = found_in(text, len(versions))
+    return Reduced(versions, excluded, consented, uploaded, files), text[len(files.text) :]
 
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode

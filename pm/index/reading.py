@@ -15,12 +15,14 @@ from lockfiles import Artifact
 from pm.errors import PmError
 from pm.index.builds import Workshop, build_wheel
 from pm.index.contents import WheelContents
+from pm.index.fit import Fit
 from pm.index.folders import FolderFile, place_in_state, sha256_of
 from pm.index.foreign import Unreadable, boundary, check_length
-from pm.index.listings import Heard, Listing
+from pm.index.listed_files import ListedFile
+from pm.index.listings import Heard, Listing, Previous
 from pm.index.metadata import Judge, read_core_metadata
 from pm.index.package_sources import IndexAddress
-from pm.index.reduction import Fit, ListedFile, Reduced, merge, reduce_files
+from pm.index.reduction import Reduced, merge, reduce_files
 from pm.index.retrieval import Retrieval, retrieve_locally, verified_digest
 from pm.index.simple_page import ACCEPT, RawFile, read_page
 from pm.index.transport import Again, HttpAnswer, Transport
@@ -67,7 +69,7 @@ class Reader:
         self._workshop = workshop
         self._one_page = threading.Lock()
 
-    def page(self, name: str, previous: Listing | None, at: int) -> PageRead:
+    def page(self, name: str, previous: Previous | None, at: int) -> PageRead:
         """Return what the sources say of a package; `previous` is what they said at the time `at`.
 
         The page of an address has its one file, and nothing needs to be asked for it.
@@ -83,14 +85,14 @@ class Reader:
         of_folders = reduce_files(name, [_raw(name, file) for file in files], self._fit)
         return PageRead(Listing(heard, of_index, merge(of_index, of_folders, self._fit)), at)
 
-    def _of_index(self, name: str, previous: Listing | None, at: int) -> tuple[Heard, Reduced, int]:
+    def _of_index(self, name: str, previous: Previous | None, at: int) -> tuple[Heard, Reduced, int]:
         """Ask the indexes in order; the first that knows the name has it."""
         now = int(time.time())
         for index in self._indexes:
             if index.is_local:
                 found = self._local_index(index, name)
             elif self._transport is None:
-                return (previous.heard, previous.of_index, at) if previous else (Heard(), Reduced(), 0)
+                return (previous.heard, previous.of_index(), at) if previous else (Heard(), Reduced(), 0)
             else:
                 found = self._asked(self._transport, index, name, previous)
             if found is not None:
@@ -98,7 +100,7 @@ class Reader:
         return Heard(), Reduced(), now
 
     def _asked(
-        self, transport: Transport, index: IndexAddress, name: str, previous: Listing | None
+        self, transport: Transport, index: IndexAddress, name: str, previous: Previous | None
     ) -> tuple[Heard, Reduced] | None:
         heard = previous.heard if previous and previous.heard.address == index.url else Heard()
         conditions = {"If-None-Match": heard.etag, "If-Modified-Since": heard.modified}
@@ -107,8 +109,8 @@ class Reader:
         def read(answer: HttpAnswer) -> tuple[Heard, Reduced] | None:
             if answer.status in _NO_PAGE:
                 return None
-            if answer.status == _NOT_MODIFIED and previous:
-                return heard, previous.of_index
+            if answer.status == _NOT_MODIFIED and previous and (heard.etag or heard.modified):
+                return heard, previous.of_index()
             if answer.status != _OK:
                 raise Again(f"it answered {answer.status}")
             with tempfile.SpooledTemporaryFile(_IN_MEMORY) as content, _page_of_server():
@@ -117,7 +119,7 @@ class Reader:
                     index.url, answer.headers.get("ETag", ""), answer.headers.get("Last-Modified", ""), digest
                 )
                 if previous and heard.digest == digest:
-                    return now_heard, previous.of_index
+                    return now_heard, previous.of_index()
                 content.seek(0)
                 return now_heard, self._reduced(
                     name, cast("IO[bytes]", content), answer.headers.get("Content-Type", ""), answer.url

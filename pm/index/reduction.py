@@ -5,68 +5,31 @@ fetched, so it is written for speed: file names are split by hand (tests compare
 that repeats (tags, versions, `Requires-Python`) is judged once.
 """
 
-import itertools
-import math
 import re
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import NamedTuple
-from urllib.parse import urljoin, urlsplit
 
 from packaging.version import InvalidVersion, Version
 
-from admission import Exclusion, Target, canonical_name
-from pm.index.foreign import TROUBLE, Unreadable, brief, check_length
-from pm.index.leniency import lenient_specifier
+from admission import Exclusion, canonical_name
+from pm.index.fit import NO_WHEEL, UNFIT, Fit, WheelKey
+from pm.index.foreign import TROUBLE, Unreadable, brief
+from pm.index.listed_files import Gathering, ListedFile, Text, joined, rows_of
+from pm.index.page_addresses import PageAddresses
 from pm.index.simple_page import RawFile, announced_metadata, sha256_of
-from pm.limits import ADDRESS_LENGTH, FILE_NAME_LENGTH, REQUIRES_PYTHON_LENGTH
-from pm.redaction import without_credentials
+from pm.limits import FILE_NAME_LENGTH, REQUIRES_PYTHON_LENGTH
 
-_WheelKey = tuple[int, int, str, str]
-_NO_WHEEL = (0, 0, "", "")
-_UNFIT = 1 << 30
-_MALFORMED = _UNFIT + 1
 _SDIST_ENDINGS = (".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz")
 _VERSION_AND_BUILD = 2
-_TAG_PARTS = 3
-_MOST_TAGS = 1000
-"""Into which one compressed set may expand; the largest real ones have a few dozen."""
 _MOST_TOLD = 1000
 """Kinds of wheels of one version, or bounds of its interpreters, that are told: a page can have one for each file."""
 _SHOWN = 8
 _BUILD = re.compile(r"[0-9]+[A-Za-z0-9_.]*")
 """Stricter than the standard, which allows a `/` in it: the name becomes that of a file."""
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?Z")
-
-
-class ListedFile(NamedTuple):
-    """One file that an index or a folder offers."""
-
-    filename: str
-    url: str = ""
-    """Absolute, without credentials; empty for a local file."""
-    sha256: str = ""
-    """Empty where the source gives none: then it is learnt from the file itself."""
-    size: int | None = None
-    upload_time: str = ""
-    requires_python: str = ""
-    metadata: str = ""
-    """Digest of the announced metadata file (PEP 658); `*` if it is announced without a digest."""
-    local: str = ""
-    """Absolute path, for a file of a folder."""
-    stamp: str = ""
-    """Size and time of a local file, to see a change without reading it."""
-    flaw: str = ""
-    """Why it cannot be used, for a file that stands here only because its version has no better one."""
-
-    @property
-    def is_wheel(self) -> bool:
-        return self.filename.endswith(".whl")
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        """What must not change for that a candidate read from this file stays valid."""
-        return (self.filename, self.sha256, self.size, self.stamp, self.local)
+_PLAIN_VERSION = re.compile(r"(?:0|[1-9][0-9]*+)(?:\.(?:0|[1-9][0-9]*+))*+", re.ASCII)
+"""One that is written as it is shown."""
 
 
 class Reduced(NamedTuple):
@@ -84,61 +47,13 @@ class Reduced(NamedTuple):
     """Files of which not even the version can be told, as a warning names them; not kept on disk."""
 
 
-class Fit:
-    """What a target can use: remembers every text that it judged."""
-
-    def __init__(self, target: Target) -> None:
-        self._rank_of_tag = {tag: rank for rank, tag in reversed(list(enumerate(target.tags)))}
-        # A pre-release of an interpreter counts as its release, as for pip and uv.
-        self._python = Version(target.python).base_version
-        self._ranks: dict[str, int] = {}
-        self._pythons: dict[str, bool] = {"": True}
-
-    def rank(self, tags: str) -> int:
-        """Return how much the target likes a wheel's `py-abi-platform` part; the smallest number is the best."""
-        known = self._ranks.get(tags)
-        if known is None:
-            known = self._ranks[tags] = self._rank(tags)
-        return known
-
-    def _rank(self, tags: str) -> int:
-        parts = [part.split(".") for part in tags.split("-")]
-        if len(parts) != _TAG_PARTS or not all(map(all, parts)) or math.prod(map(len, parts)) > _MOST_TAGS:
-            return _MALFORMED
-        if not all(python.isidentifier() for python in parts[0]):
-            return _MALFORMED
-        return min(self._rank_of_tag.get("-".join(tag), _UNFIT) for tag in itertools.product(*parts))
-
-    def accepts_python(self, requires_python: str) -> bool:
-        """Whether a `Requires-Python` lets the target in; raise `Unreadable` for one that means nothing."""
-        known = self._pythons.get(requires_python)
-        if known is None:
-            known = self._pythons[requires_python] = self._accepts(requires_python)
-        return known
-
-    def _accepts(self, requires_python: str) -> bool:
-        specifier = lenient_specifier(requires_python)
-        return specifier.contains(self._python, prereleases=True)
-
-    def preference(self, file: ListedFile) -> _WheelKey:
-        """Return a key by which the best of several usable wheels is the largest."""
-        parts = file.filename[:-4].split("-")
-        build = parts[2] if len(parts) > _TAG_PARTS + _VERSION_AND_BUILD else ""
-        return _wheel_key(self.rank("-".join(parts[-_TAG_PARTS:])), build, "")
-
-
-def _wheel_key(rank: int, build: str, filename: str) -> _WheelKey:
-    """Return the key; a build is a number and perhaps letters, and a wheel without one comes before all builds."""
-    letters = build.lstrip("0123456789")
-    number = build[: len(build) - len(letters)]
-    return (-rank, int(number) if number else -1, letters, filename)
-
-
 class _Found(NamedTuple):
     """A file of a page, and how good it is."""
 
-    key: _WheelKey
-    file: ListedFile
+    key: WheelKey
+    number: int
+    """Of the file among those that were gathered."""
+    uploaded: str = ""
     yank: Exclusion | None = None
 
 
@@ -188,13 +103,13 @@ def reduce_files(name: str, files: Iterable[RawFile], fit: Fit, address: str = "
             head = filename.rsplit("-", 3)[0]
             tags = filename[len(head) + 1 : -4]
             rank = fit.rank(tags)
-            if rank == _UNFIT:
+            if rank == UNFIT:
                 foreign.setdefault(head, set()).add(gathered.same((tags, _requires_python(file))))
-            elif rank < _UNFIT:
+            elif rank < UNFIT:
                 gathered.add_wheel(file, head, tags)
     for head, wheels in foreign.items():  # four wheels of five: only where no other wheel is usable
         gathered.add_foreign(head, wheels)
-    return _reduced(_in_order(gathered.by_text), tuple(gathered.unreadable))
+    return _reduced(gathered)
 
 
 def _is_file_name(filename: str) -> bool:
@@ -220,9 +135,10 @@ class _Gathered:
         self.by_text: dict[str, _VersionFiles] = {}
         self._wheels: dict[tuple[str, str], tuple[str, str]] = {}
         self.unreadable: list[str] = []
+        self.files = Gathering()
         self._fit = fit
         self._name = name
-        self._addresses = _Addresses(address)
+        self._addresses = PageAddresses(address)
         self._is_ours: dict[str, bool] = {name: True}
 
     def leave_out(self, filename: str) -> None:
@@ -235,11 +151,13 @@ class _Gathered:
         version, build = self._split(head)
         if not version:
             return
-        key = _wheel_key(self._fit.rank(tags), build, file["filename"])
+        key = self._fit.key(tags, build)
         yank = _yank(file)
         files = self._files(version)
         better = files.yanked if yank else files.best
-        if better is not None and better.key >= key:
+        if better is not None and (
+            better.key > key or (better.key == key and self._name_of(better) >= file["filename"])
+        ):
             return
         found = self._found(files, file, key, yank)
         if found is not None and yank:
@@ -276,22 +194,23 @@ class _Gathered:
         files = self._files(version)
         if (files.yanked_sdist if yank else files.sdist) is not None:
             return
-        found = self._found(files, file, _NO_WHEEL, yank)
+        found = self._found(files, file, NO_WHEEL, yank)
         if found is not None and yank:
             files.yanked_sdist = found
         elif found is not None:
             files.sdist = found
 
-    def _found(self, files: _VersionFiles, file: RawFile, key: _WheelKey, yank: Exclusion | None) -> _Found | None:
+    def _found(self, files: _VersionFiles, file: RawFile, key: WheelKey, yank: Exclusion | None) -> _Found | None:
         """Return a file as it is used; `None` for one that refuses the target's Python, and for one with a flaw."""
         try:  # the boundary, without what its context manager costs for each of 200,000 files
             if self._refuses_python(_requires_python(file), files):
                 return None
-            return _Found(key, _listed(file, self._addresses), yank)
+            listed = _listed(file, self._addresses)
+            return _Found(key, self.files.add(listed), _second(listed.upload_time), yank)
         except TROUBLE as trouble:
             unforeseen = Unreadable("what the index says of it cannot be read")
             error = trouble if isinstance(trouble, Unreadable) else unforeseen
-            files.add_flawed(_Found(key, _flawed(file["filename"], error), yank))
+            files.add_flawed(_Found(key, self.files.add(_flawed(file["filename"], error)), "", yank))
             return None
 
     def _split(self, head: str) -> tuple[str, str]:
@@ -320,28 +239,39 @@ class _Gathered:
             files = self.by_text[version] = _VersionFiles()
         return files
 
+    def in_order(self) -> Iterator[tuple[str, _VersionFiles]]:
+        """Take the versions out, each once, in their order."""
+        releases = {text: release for text in self.by_text if (release := _release(text)) is not None}
+        for _, texts in groupby(sorted(releases, key=releases.__getitem__), key=releases.__getitem__):
+            of_one = {text: self.by_text.pop(text) for text in texts}
+            if len(of_one) == 1 and _PLAIN_VERSION.fullmatch(text := next(iter(of_one))):  # nearly always
+                yield text, of_one[text]
+            else:
+                by_version = self._by_version(of_one)
+                yield from (by_version[version] for version in sorted(by_version))
 
-def _in_order(by_text: dict[str, _VersionFiles]) -> list[tuple[str, _VersionFiles]]:
-    by_version = _by_version(by_text)
-    by_text.clear()
-    return [by_version[version] for version in sorted(by_version)]
-
-
-def _by_version(by_text: Mapping[str, _VersionFiles]) -> dict[Version, tuple[str, _VersionFiles]]:
-    """Bring together the spellings of one version (`1.0`, `1.0.0`); the one with the best file stays."""
-    by_version: dict[Version, tuple[str, _VersionFiles]] = {}
-    for text, files in by_text.items():
-        try:
+    def _by_version(self, by_text: Mapping[str, _VersionFiles]) -> dict[Version, tuple[str, _VersionFiles]]:
+        """Bring together the spellings of one version (`1.0`, `1.0.0`); the one with the best file stays."""
+        by_version: dict[Version, tuple[str, _VersionFiles]] = {}
+        for text, files in by_text.items():
             version = Version(text)
-        except InvalidVersion:
-            continue
-        other = by_version.get(version)
-        by_version[version] = (str(version), files) if other is None else _joined((str(version), files), other)
-    return by_version
+            one, other = (str(version), files), by_version.get(version)
+            by_version[version] = one if other is None else _joined(*sorted((one, other), key=self._standing))
+        return by_version
+
+    def _standing(self, spelling: tuple[str, _VersionFiles]) -> tuple[int, WheelKey, str, str]:
+        """Return a key by which the spelling with the best file is the last."""
+        text, files = spelling
+        best = files.best or files.yanked
+        rank = 3 if files.best else 2 if files.yanked else 1 if files.sdist else 0
+        return (rank, best.key, self._name_of(best), text) if best else (rank, NO_WHEEL, "", text)
+
+    def _name_of(self, found: _Found) -> str:
+        return self.files.file(found.number).filename
 
 
-def _joined(one: tuple[str, _VersionFiles], other: tuple[str, _VersionFiles]) -> tuple[str, _VersionFiles]:
-    (text, files), (_, others) = sorted((one, other), key=lambda pair: (_standing(pair[1]), pair[0]), reverse=True)
+def _joined(worse: tuple[str, _VersionFiles], better: tuple[str, _VersionFiles]) -> tuple[str, _VersionFiles]:
+    (_, others), (text, files) = worse, better
     joined = _VersionFiles()
     joined.best = files.best or others.best
     joined.yanked = files.yanked or others.yanked
@@ -354,44 +284,53 @@ def _joined(one: tuple[str, _VersionFiles], other: tuple[str, _VersionFiles]) ->
     return text, joined
 
 
-def _standing(files: _VersionFiles) -> tuple[int, _WheelKey]:
-    """Return a key by which the spelling with the best file is the largest."""
-    best = files.best or files.yanked
-    return (3 if files.best else 2 if files.yanked else 1 if files.sdist else 0), best.key if best else _NO_WHEEL
+def _release(text: str) -> tuple[int, ...] | None:
+    """Return what versions are ordered by first of all, without the rest, which takes much memory."""
+    if _PLAIN_VERSION.fullmatch(text):
+        epoch, release = 0, tuple(map(int, text.split(".")))
+    else:
+        try:
+            version = Version(text)
+        except InvalidVersion:
+            return None
+        epoch, release = version.epoch, version.release
+    end = len(release)
+    while end and not release[end - 1]:
+        end -= 1
+    return (epoch, *release[:end])
 
 
-def _reduced(versions: list[tuple[str, _VersionFiles]], unreadable: tuple[str, ...]) -> Reduced:
+def _reduced(gathered: _Gathered) -> Reduced:
+    texts: list[str] = []
+    uploaded: list[str] = []
     excluded: dict[int, Exclusion] = {}
     consented: dict[int, Exclusion | None] = {}
-    chosen: dict[int, ListedFile] = {}
-    versions = [(text, files) for text, files in versions if _is_something(files)]
-    for position, (_, files) in enumerate(versions):
-        if found := files.best or files.yanked:
-            chosen[position] = found.file
-            if found.yank:
-                excluded[position] = found.yank
+    numbers: list[int | None] = []
+    for text, files in gathered.in_order():
+        if not _is_something(files):
             continue
-        sdist = files.sdist or files.yanked_sdist
-        if files.flawed and not sdist and not files.foreign and not files.refused_pythons:
-            chosen[position] = files.flawed.file
-            if files.flawed.yank:
-                excluded[position] = files.flawed.yank
-            continue
-        excluded[position] = _exclusion(files)
-        if sdist:
-            chosen[position] = sdist.file
-            consented[position] = sdist.yank
-    uploaded = tuple(
-        _second(chosen[position].upload_time) if position in chosen else "" for position in range(len(versions))
-    )
+        position, chosen = len(texts), _chosen(files)
+        texts.append(text)
+        uploaded.append(chosen.uploaded if chosen else "")
+        numbers.append(chosen.number if chosen else None)
+        if exclusion := _exclusion(files, chosen):
+            excluded[position] = exclusion
+        if chosen and (chosen is files.sdist or chosen is files.yanked_sdist):
+            consented[position] = chosen.yank
     return Reduced(
-        versions=tuple(text for text, _ in versions),
+        versions=tuple(texts),
         excluded=excluded,
         consented=consented,
-        uploaded=uploaded if any(uploaded) else (),
-        files=chosen,
-        unreadable=unreadable,
+        uploaded=tuple(uploaded) if any(uploaded) else (),
+        files=gathered.files.kept(numbers),
+        unreadable=tuple(gathered.unreadable),
     )
+
+
+def _chosen(files: _VersionFiles) -> _Found | None:
+    """Return the file that stands for a version: the best, and one with a flaw only where there is nothing else."""
+    found = files.best or files.yanked or files.sdist or files.yanked_sdist
+    return found or (None if files.foreign or files.refused_pythons else files.flawed)
 
 
 def _is_something(files: _VersionFiles) -> bool:
@@ -400,8 +339,10 @@ def _is_something(files: _VersionFiles) -> bool:
     return bool(found or files.foreign or files.refused_pythons)
 
 
-def _exclusion(files: _VersionFiles) -> Exclusion:
+def _exclusion(files: _VersionFiles, chosen: _Found | None) -> Exclusion | None:
     """Say why no wheel of a version is usable; `Requires-Python` first if it alone shuts the target out."""
+    if chosen is not None and chosen is not files.sdist and chosen is not files.yanked_sdist:
+        return chosen.yank
     if files.foreign:
         return Exclusion("no-wheel", _compact(files.foreign))
     if files.sdist or files.yanked_sdist:
@@ -420,7 +361,7 @@ def _compact(tags: Collection[str]) -> str:
 def _numbers(text: str) -> list[tuple[int, str]]:
     """Sort `cp39` before `cp310`."""
     head = text.rstrip("0123456789")
-    return [(int(text[len(head) :] or "0"), head)] if head in {"cp", "py", "pp"} else [(_UNFIT, text)]
+    return [(int(text[len(head) :] or "0"), head)] if head in {"cp", "py", "pp"} else [(UNFIT, text)]
 
 
 def _some(texts: list[str]) -> str:
@@ -438,52 +379,7 @@ def _yank(file: RawFile) -> Exclusion | None:
 _LONGEST_REASON = 1000
 
 
-class _Addresses:
-    """Makes the addresses of a page absolute; most of them lead to one folder."""
-
-    def __init__(self, base: str) -> None:
-        self._base = base
-        self._folders: dict[str, str] = {}
-
-    def absolute(self, written: object) -> str:
-        """Return an address as it can be asked for, without credentials. Raise `Unreadable` for what is none."""
-        if not isinstance(written, str):
-            raise Unreadable("it has no address")
-        check_length(len(written), ADDRESS_LENGTH, "its address")
-        folder, _, name = written.rpartition("/")
-        begin = self._folders.get(folder)
-        if begin is None:
-            begin = self._folders[folder] = self._folder(folder)
-        if not begin or not _PLAIN_NAME.fullmatch(name):
-            return self._parsed(written)
-        return begin + name
-
-    def _folder(self, written: str) -> str:
-        """Return the absolute address of a folder with its slash; empty where each file must be looked at."""
-        if not written or not _PLAIN_FOLDER.fullmatch(written):
-            return ""
-        with suppress(Unreadable):
-            return f"{self._parsed(f'{written}/')}"
-        return ""
-
-    def _parsed(self, written: str) -> str:
-        try:
-            address = urljoin(self._base, written) if "://" not in written else written
-            parts = urlsplit(address)
-            parts.port  # noqa: B018 - raises for one that is no number
-        except ValueError as error:
-            raise Unreadable(f"its address {brief(written)} cannot be read") from error
-        if not _ADDRESS.match(address) or (parts.scheme != "file" and not parts.hostname):
-            raise Unreadable(f"its address {brief(written)} cannot be asked for")
-        return without_credentials(address) if "@" in address else address
-
-
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+%~!-]*")
-_PLAIN_FOLDER = re.compile(r"[A-Za-z0-9._+%~!:/-]+")
-_ADDRESS = re.compile(r"(?:https?|file)://[^\s\x00-\x20\x7f]*\Z", re.IGNORECASE)
-
-
-def _listed(file: RawFile, addresses: _Addresses) -> ListedFile:
+def _listed(file: RawFile, addresses: PageAddresses) -> ListedFile:
     size, time, local = file.get("size"), file.get("upload-time"), file.get("local", "")
     return ListedFile(  # by position, which takes half of the time
         file["filename"],
@@ -509,25 +405,33 @@ def merge(of_index: Reduced, of_folders: Reduced, fit: Fit) -> Reduced:
     for part in (of_folders, of_index):
         for position, text in enumerate(part.versions):
             by_version.setdefault(Version(text), []).append((part, position))
-    chosen = [max(parts, key=lambda pair: _merge_key(pair[0], pair[1], fit)) for _, parts in sorted(by_version.items())]
+    chosen = [_better(parts, fit) for _, parts in sorted(by_version.items())]
     uploaded = tuple(part.uploaded[position] if part.uploaded else "" for part, position in chosen)
     return Reduced(
         versions=tuple(part.versions[position] for part, position in chosen),
         excluded={new: part.excluded[old] for new, (part, old) in enumerate(chosen) if old in part.excluded},
         consented={new: part.consented[old] for new, (part, old) in enumerate(chosen) if old in part.consented},
         uploaded=uploaded if any(uploaded) else (),
-        files={new: part.files[old] for new, (part, old) in enumerate(chosen) if old in part.files},
+        files=joined(_row(part, position) for part, position in chosen),
         unreadable=(*of_index.unreadable, *of_folders.unreadable),
     )
 
 
-def _merge_key(part: Reduced, position: int, fit: Fit) -> tuple[int, _WheelKey]:
+def _row(part: Reduced, position: int) -> Text:
+    return rows_of(part.files, len(part.versions)).row(position)
+
+
+def _better(parts: list[tuple[Reduced, int]], fit: Fit) -> tuple[Reduced, int]:
+    return parts[0] if len(parts) == 1 else max(parts, key=lambda pair: _merge_key(pair[0], pair[1], fit))
+
+
+def _merge_key(part: Reduced, position: int, fit: Fit) -> tuple[int, WheelKey]:
     """Usable first, then yanked, then what a consent makes usable, then what nothing does, then what has a flaw."""
     file = part.files.get(position)
     if file and file.flaw:
-        return -1, _NO_WHEEL
+        return -1, NO_WHEEL
     if position not in part.excluded and file:
-        return 3, fit.preference(file)
+        return 3, fit.preference(file.filename)
     if part.excluded[position].code == "yanked-only":
-        return 2, _NO_WHEEL
-    return (1 if position in part.consented else 0), _NO_WHEEL
+        return 2, NO_WHEEL
+    return (1 if position in part.consented else 0), NO_WHEEL

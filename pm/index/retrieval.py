@@ -22,8 +22,8 @@ from pm.errors import PmError
 from pm.index.contents import WheelContents
 from pm.index.folders import sha256_of
 from pm.index.foreign import Unreadable, check_length
+from pm.index.listed_files import ListedFile
 from pm.index.metadata import read_core_metadata
-from pm.index.reduction import ListedFile
 from pm.index.transport import Again, HttpAnswer, Transport
 from pm.index.wheel_check import LOCAL_HEADER, WHOLE_BYTES
 from pm.index.wheel_reading import read_contents

@@ -7,16 +7,20 @@ file, a changed byte, another program's file) counts as not known and is fetched
 """
 
 import json
+import os
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from admission import Candidate, Page
 from pm.index.rows import candidate_row, page_of, read_candidate_row
 from pm.system.files import written_whole
 
-_MAGIC = b"hermes-pm facts 4"
+if TYPE_CHECKING:
+    from pm.index.listed_files import Text
+
+_MAGIC = b"hermes-pm facts 5"
 """A higher number for another form, or for another reading of what indexes say: older files count as not known."""
 _LONGEST_FIRST_LINE = 100
 
@@ -33,7 +37,7 @@ class Entry:
         at: int,
         signature: str,
         page_row: bytes,
-        listing_row: bytes = b"",
+        listing_row: "Text" = b"",
         candidate_rows: Mapping[str, bytes] | None = None,
     ) -> None:
         self.name = name
@@ -65,7 +69,7 @@ class Entry:
         """Return the entry with one more candidate."""
         return self.with_candidates({**self.candidate_rows, candidate.version: candidate_row(candidate)})
 
-    def with_page(self, page_row: bytes, listing_row: bytes) -> "Entry":
+    def with_page(self, page_row: bytes, listing_row: "Text") -> "Entry":
         """Return the entry with another page."""
         return Entry(
             self.name,
@@ -138,7 +142,8 @@ class Loaded:
         rows = self._facts[place.start : place.start + place.length]
         if zlib.crc32(rows) != place.checksum:
             return None
-        listing = self._listings[place.listing_start : place.listing_start + place.listing_length]
+        # a view: of a long page a copy would be in memory beside the file
+        listing = memoryview(self._listings)[place.listing_start : place.listing_start + place.listing_length]
         return Entry(
             name,
             at=place.at,
@@ -162,7 +167,10 @@ def load(path: Path, key: str, *, whole: bool = False) -> Loaded:
             content = json.loads(header)
             if content["for"] != key:
                 return Loaded()
-            return Loaded(header, content["places"], file.read(facts_length), file.read() if whole else b"")
+            facts = file.read(facts_length)
+            # of a known length: reading to the end gathers pieces, and has all of it in memory twice
+            rest = os.fstat(file.fileno()).st_size - file.tell() if whole else 0
+            return Loaded(header, content["places"], facts, file.read(rest))
     except (OSError, ValueError, KeyError, TypeError):
         return Loaded()
 
@@ -181,7 +189,7 @@ def save(path: Path, key: str, entries: Iterable[Entry]) -> None:
         file.writelines(_content(key, sorted(entries, key=lambda entry: entry.name)))
 
 
-def _content(key: str, entries: list[Entry]) -> list[bytes]:
+def _content(key: str, entries: list[Entry]) -> "list[Text]":
     facts: list[bytes] = []
     places: dict[str, _RowPlace] = {}
     start = listing_start = 0

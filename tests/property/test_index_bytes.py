@@ -25,10 +25,11 @@ from fixtures.mutations import mutations
 from fixtures.server import IndexServer, Shape
 from fixtures.wheels import LINUX_311, Distribution, build_wheels
 from lockfiles import Artifact
+from pm.index.fit import Fit
 from pm.index.foreign import Unreadable
 from pm.index.listings import Heard, Listing, listing_rows, read_listing
 from pm.index.metadata import Judge
-from pm.index.reduction import Fit, Reduced, reduce_files
+from pm.index.reduction import Reduced, reduce_files
 from pm.index.rows import candidate_row, page_of, read_candidate_row
 from pm.index.simple_page import read_page
 from pm.index.wheel_reading import read_contents
@@ -70,7 +71,7 @@ def _check(content: bytes, count: int, name: str, read: Callable[[bytes], object
 def _read_page(content: bytes, content_type: str) -> Reduced:
     """Read a page and everything that is kept of it."""
     reduced = reduce_files("demo", read_page(io.BytesIO(content), content_type), Fit(LINUX_311), _ADDRESS)
-    page, rest = listing_rows(Listing(Heard(), reduced, reduced))
+    page, rest, _ = listing_rows(Listing(Heard(), reduced, reduced))
     again = read_listing(page, rest).reduced
     assert (again.versions, dict(again.files)) == (reduced.versions, dict(reduced.files))
     page_of("demo", page, may_build=True)

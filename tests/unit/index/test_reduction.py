@@ -12,7 +12,9 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from admission import Exclusion
 from fixtures.limited import limited
 from fixtures.wheels import LINUX_311
-from pm.index.reduction import Fit, ListedFile, Reduced, merge, reduce_files
+from pm.index.fit import Fit
+from pm.index.listed_files import ListedFile
+from pm.index.reduction import Reduced, merge, reduce_files
 from pm.index.simple_page import RawFile
 
 

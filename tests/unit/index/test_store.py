@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from admission import Candidate, Exclusion, Page
 from lockfiles import Artifact, Edge
+from pm.index.listed_files import ListedFile
 from pm.index.listings import Heard, Listing, listing_rows, read_listing
-from pm.index.reduction import ListedFile, Reduced
+from pm.index.reduction import Reduced
 from pm.index.rows import candidate_row, read_candidate_row
 from pm.index.store import Entry, load, save
 
@@ -48,7 +49,7 @@ _CANDIDATE = Candidate(
 
 
 def _entry(name: str, at: int = 100) -> Entry:
-    page_row, listing_row = listing_rows(Listing(Heard("http://host.invalid/simple", "etag"), _REDUCED, _REDUCED))
+    page_row, listing_row, _ = listing_rows(Listing(Heard("http://host.invalid/simple", "etag"), _REDUCED, _REDUCED))
     entry = Entry(name, at=at, signature="", page_row=page_row, listing_row=listing_row)
     return entry.with_candidate(_CANDIDATE._replace(name=name))
 
@@ -94,7 +95,7 @@ def test_a_consent_to_build_changes_what_a_page_says(tmp_path: Path) -> None:
 def test_a_listing_that_was_merged_with_folders_keeps_what_the_index_alone_says() -> None:
     alone = Reduced(versions=("1.0",), files={0: ListedFile("demo-1.0-py3-none-any.whl", "http://host.invalid/d.whl")})
     rows = listing_rows(Listing(Heard(), alone, _REDUCED))
-    listing = read_listing(*rows)
+    listing = read_listing(rows.page, rows.rest)
     assert (listing.of_index._replace(files=dict(listing.of_index.files)), listing.reduced.versions) == (
         alone,
         _REDUCED.versions,
