@@ -39,7 +39,7 @@ class World(NamedTuple):
         """Return what is said of a plugin with these requirements."""
         answer = self.home.ask("plugins", "check", self.home.plugin("ash", *requirements), **environ)
         codes = (reason["code"] for reason in answer.value["reasons"])
-        changes = (change for change in answer.changes if not change.startswith(("+ruamel", "+hermes")))
+        changes = (change for change in answer.changes if not change.startswith(("+pyyaml", "+hermes")))
         return " ".join((answer.value["outcome"], *codes, *changes))
 
     def checks_address(self) -> str:
