@@ -296,11 +296,11 @@ def _wanted(setting: str) -> Requirement:
     try:
         wanted = parse_requirement(setting, Origin(Owner("core", "")))
     except InvalidRequirementText as error:
-        text = f"`pm.core` is not a requirement: {error.message}"
+        text = f"the core is not a requirement: {error.message}"
         hint = f"write `{error.correction}`" if error.correction else "a folder is written with a `/`, as in `./hermes`"
         raise PmError("invalid-declaration", text, hint=hint, key="pm.core") from error
     if wanted.url or wanted.marker:
-        text = f"`pm.core` must name a release of an index, and `{wanted.canonical}` is none"
+        text = f"the core must be a release of an index, and `{wanted.canonical}` is none"
         hint = f"write its name and version, such as `{wanted.name}==0.19.0`; for a checkout, write its folder"
         raise PmError("invalid-declaration", redact(text), hint=hint, key="pm.core")
     return wanted

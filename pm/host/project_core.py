@@ -13,7 +13,7 @@ from admission import Core, Origin, Owner, Problem, Requirement, Target, canonic
 from pm.documents.files import PROJECT_FILE, Content, Fetch, folder_files, text_of
 from pm.errors import PmError
 from pm.host.project_lock import LOCK_FILES, is_version, lock_file, preferred_versions
-from pm.names import HOST_NAME, shown
+from pm.names import HOST_NAME, MARK, shown
 from pm.places import expanded
 from pm.plugins.raw import Written
 
@@ -357,7 +357,7 @@ def _no_project(folder: Path, *, exists: bool) -> PmError:
         )
     there = folder.is_dir()
     text = f"the folder `{folder}` has no `{PROJECT_FILE}`" if there else f"the folder `{folder}` is not there"
-    hint = f"`pm.core` names a folder with a `{PROJECT_FILE}`, or a release such as `{HOST_NAME}==0.19.0`"
+    hint = f"the core is a folder with a `{PROJECT_FILE}`, or a release such as `{HOST_NAME}==0.19.0`"
     return PmError("invalid-declaration", text, hint=hint, key="pm.core")
 
 
@@ -369,8 +369,10 @@ def _faults(folder: Path, problems: Iterable[Problem]) -> PmError:
     if len(ordered) == 1:
         message, hint = f"the core's {places[0]}: {first.message}", first.hint
     else:
-        told = (f"{problem.message}\n    {problem.hint}".rstrip() for problem in ordered)
-        lines = (f"  {place}: {text}" for place, text in zip(places, told, strict=True))
-        message, hint = "\n".join([f"the core's project has {len(ordered)} faults", *lines]), ""
+        told = [
+            f"{problem.message}\n{MARK}  {problem.hint}" if problem.hint else problem.message for problem in ordered
+        ]
+        lines = (f"{place}: {text}" for place, text in zip(places, told, strict=True))
+        message, hint = f"\n{MARK}".join([f"the core's project has {len(ordered)} faults", *lines]), ""
     file = str(folder / first.file)
     return PmError(first.code, message, hint=hint, file=file, line=first.line, key=first.key)

@@ -11,6 +11,7 @@ from lockfiles.subset import changes
 from pm.errors import PmError
 from pm.generations.admitted import is_admitted
 from pm.generations.records import Member, Record
+from pm.names import shown
 from pm.operations.candidate import announced_source
 from pm.operations.damage import environment_damage, journal_damage, restored_by
 from pm.operations.import_check import note_imports
@@ -87,12 +88,12 @@ def _several(run: OperationRun, resolver: Resolver, words: Sequence[str]) -> Res
                 candidate = announced_source(run, taken, state)
                 if candidate.misplaced is not None:
                     return candidate.misplaced
+                run.is_about(None)
                 found = candidate.found
                 judged.append(found._replace(folder=taken.folder))
             else:
                 judged.append(found)
             members = with_member(members, member_of(_placed(found, word), (state.places.profile,)))
-        run.is_about(None)
         asked = [found.key for found in judged]
         decision = resolve(run, resolver, state.union.of(members), asked=asked).decision
         for found in judged:
@@ -115,14 +116,13 @@ def _installed(state: State, word: str) -> Found | None:
         return None
     try:
         return find_plugin(state.here.found, word)
-    except PmError:
+    except PmError as error:
         try:
             source_path(word)
         except PmError:
-            pass
-        else:
-            return None
-        raise
+            said = f"there is no plugin {shown(word)}, and no folder or archive of this name"
+            raise PmError("unknown-plugin", said, hint=error.hint) from error
+        return None
 
 
 # -- is everything ready?

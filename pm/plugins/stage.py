@@ -86,6 +86,8 @@ def source_path(text: str) -> Path:
             f"{shown(text)} is not a folder or an archive, and other sources are not supported yet",
             hint="fetch it first, then install the folder",
         )
+    if not text.strip():  # a path of no parts is the working folder, and a variable of the shell may be empty
+        raise PmError("invalid-source", "the source is empty", hint="a source is a folder or an archive")
     path = expanded(text)
     if path.is_dir() or (path.is_file() and text.lower().endswith(ARCHIVES)):
         return path

@@ -304,7 +304,7 @@ def _copy(copy: Copy) -> str:
 
 
 def _warning(warning: WarningRow) -> Iterator[_Line]:
-    about = ", ".join(filter(None, [warning.owner, warning.package]))
+    about = ", ".join(filter(None, [warning.owner.replace(":", " ", 1), warning.package]))
     yield _Line(f"{warning.code}: {warning.message}" + (f" ({about})" if about else ""))
     if warning.declared_at:
         yield _Line(f"in {_place(warning.declared_at)}", 4)

@@ -128,8 +128,8 @@ def _short(operation: Operation, reason: ReasonRow) -> str:
     judged = operation.plugin or operation.argument
     package = shown(reason.package) if reason.package else "a package"
     it = "it" if judged else "a plugin"
-    if reason.declared_at is not None and reason.declared_at.key == "pm.core":
-        package, it = "the core", "`pm.core`"
+    if reason.declared_at is not None and reason.declared_at.key in ("pm.core", "--core"):
+        package, it = "the core", f"`{reason.declared_at.key}`"
     if reason.code != "conflict":
         return code_of(reason.code).because.format(it=it, package=package)
     owners = {demand.owner.name for demand in reason.demands}

@@ -267,13 +267,22 @@ def disk_error(error: OSError, path: Path, *, verb: str = "written") -> PmError:
         if mount is not None:
             return _is_mounted(mount)
     message = f"`{where}` cannot be {verb}: {error.strerror or error}"
-    if error.errno == errno.EROFS:
-        hint = "its file system is mounted read-only: mount it so that it can be written"
+    if hint := _of_the_place(error, where):
         return PmError("not-writable", message, file=where, hint=hint)
     others = _of_another_user(Path(where)) if error.errno in (errno.EACCES, errno.EPERM) else None
     if others is None:
         return PmError("not-writable", message, file=where)
     return PmError("not-writable", message, file=str(others[0]), hint=owner_hint(Path(where)))
+
+
+def _of_the_place(error: OSError, where: str) -> str:
+    """Return what to do about a place where nothing can be written, whatever rights there are; else an empty text."""
+    if error.errno == errno.EROFS:
+        return "its file system is mounted read-only: mount it so that it can be written"
+    if error.errno == errno.ENOTDIR:
+        file = next((one for one in Path(where).parents if one.exists()), Path(where))
+        return f"`{file}` is not a folder: name another place, or move it away"
+    return ""
 
 
 def owner_hint(path: Path) -> str:

@@ -149,7 +149,12 @@ def read_state(
         allow_build=_consented(settings, record, options).build,
         own_builds=own_builds(places, record),
     )
-    interpreter, hosted, index = _host(places, core_setting, python, _Means(sources, index_options, record))
+    try:
+        interpreter, hosted, index = _host(places, core_setting, python, _Means(sources, index_options, record))
+    except PmError as error:
+        if error.key == "pm.core" and options.core is not None:
+            error.key = "--core"
+        raise
     try:
         policy = _policy(settings, record, options, sources)
         consents = {"allow_direct_urls": policy.allow_direct_urls}

@@ -277,25 +277,25 @@ def test_a_core_survives_its_record(places: Places, server: IndexServer) -> None
         (
             "hermes-agent @ https://user:secret@example.invalid/h",
             "invalid-declaration",
-            "`pm.core` must name a release of an index, and `hermes-agent @ https://****@example.invalid/h` is none",
+            "the core must be a release of an index, and `hermes-agent @ https://****@example.invalid/h` is none",
             "write its name and version, such as `hermes-agent==0.19.0`; for a checkout, write its folder",
         ),
         (
             "hermes-agent; python_version > '3'",
             "invalid-declaration",
-            '`pm.core` must name a release of an index, and `hermes-agent; python_version > "3"` is none',
+            'the core must be a release of an index, and `hermes-agent; python_version > "3"` is none',
             "write its name and version, such as `hermes-agent==0.19.0`; for a checkout, write its folder",
         ),
         (
             "hermes agent",
             "invalid-declaration",
-            "`pm.core` is not a requirement: expected semicolon (after name with no version specifier) or end",
+            "the core is not a requirement: expected semicolon (after name with no version specifier) or end",
             "a folder is written with a `/`, as in `./hermes`",
         ),
         (
             "hermes-agent=0.19.0",
             "invalid-declaration",
-            "`pm.core` is not a requirement: expected semicolon (after name with no version specifier) or end",
+            "the core is not a requirement: expected semicolon (after name with no version specifier) or end",
             "write `hermes-agent==0.19.0`",
         ),
         (

@@ -273,3 +273,10 @@ def test_findings_can_be_shown_beside_the_lines(home: Home, monkeypatch: pytest.
             "`post_tool_cal` is not a hook that any known host calls%0Ahint: did you mean `post_tool_call`?"
         )
     ]
+
+
+@pytest.mark.parametrize("core", ["no-such-core", "/no/such/folder", "two words"])
+def test_a_core_of_the_command_line_is_not_looked_for_in_a_config(home: Home, core: str) -> None:
+    receipt = home.ask("plugins", "validate", PLUGINS / "nothing-to-report", "--core", core).value
+    assert [reason["declared_at"]["key"] for reason in receipt["reasons"]] == ["--core"]
+    assert "pm.core" not in receipt["summary"] + receipt["reasons"][0]["message"]

@@ -86,6 +86,18 @@ def test_of_several_plugins_each_fault_says_whose_it_is(home: Home) -> None:
     ] == [True, True]
 
 
+@pytest.mark.parametrize("words", [("plugins", "install", "", "--enable"), ("plugins", "validate", " ")])
+def test_an_empty_source_is_not_the_working_folder(home: Home, words: tuple[str, ...]) -> None:
+    answer = home.ask(*words)
+    assert (answer.gist, answer.value["reasons"][0]["message"]) == ("2 failed invalid-source", "the source is empty")
+
+
+def test_of_several_plugins_what_is_not_there_is_not_the_fault_of_another(home: Home) -> None:
+    receipt = home.ask("plugins", "check", home.plugin("ash", "demo-colors"), "work/nowhere").value
+    said = "there is no plugin `work/nowhere`, and no folder or archive of this name"
+    assert (receipt["plugin"], receipt["reasons"][0]["message"]) == (None, said)
+
+
 def test_no_question_is_asked_of_what_is_not_there(home: Home) -> None:
     ours, theirs = os.openpty()
     os.write(ours, b"n\n")

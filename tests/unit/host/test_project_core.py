@@ -383,25 +383,25 @@ speaks = 19.1
     assert told(error) == (
         "invalid-declaration",
         f"""the core's project has 9 faults
-  `pyproject.toml` line 1: `project.name` is missing
-    write `name = "hermes-agent"`
-  `pyproject.toml` line 2: `nineteen` is not a version
-    write one such as `0.19.0`
-  `pyproject.toml` line 3: `httpx=>0.28` is not a requirement: {expected}
-    httpx=>0.28
-         ^
-    write `httpx>=0.28`
-  `pyproject.toml` line 3: `./local` is an address and names no package
-    {more}
-  `pyproject.toml` line 3: `hermes-agent @ https://example.invalid/h.whl` requires another copy of the core
-    {more}
-  `pyproject.toml` line 5: `no spaces please` is not a requirement: {expected}
-    no spaces please
-       ^
-  `pyproject.toml` line 6: `project.optional-dependencies.bad` must be an array of strings
-  `pyproject.toml` line 8: `tool.hermes-pm.speaks` must be a string
-  `uv.lock` line 1: this is not TOML: invalid statement
-    write it again, or delete it: its versions are only preferred""",
+| `pyproject.toml` line 1: `project.name` is missing
+|   write `name = "hermes-agent"`
+| `pyproject.toml` line 2: `nineteen` is not a version
+|   write one such as `0.19.0`
+| `pyproject.toml` line 3: `httpx=>0.28` is not a requirement: {expected}
+| httpx=>0.28
+|      ^
+|   write `httpx>=0.28`
+| `pyproject.toml` line 3: `./local` is an address and names no package
+|   {more}
+| `pyproject.toml` line 3: `hermes-agent @ https://example.invalid/h.whl` requires another copy of the core
+|   {more}
+| `pyproject.toml` line 5: `no spaces please` is not a requirement: {expected}
+| no spaces please
+|    ^
+| `pyproject.toml` line 6: `project.optional-dependencies.bad` must be an array of strings
+| `pyproject.toml` line 8: `tool.hermes-pm.speaks` must be a string
+| `uv.lock` line 1: this is not TOML: invalid statement
+|   write it again, or delete it: its versions are only preferred""",
         "pyproject.toml",
         1,
         "project.name",
@@ -449,7 +449,7 @@ def test_a_file_that_is_no_core_is_refused_with_its_place(
 
 def test_a_folder_without_a_project_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    hint = "`pm.core` names a folder with a `pyproject.toml`, or a release such as `hermes-agent==0.19.0`"
+    hint = "the core is a folder with a `pyproject.toml`, or a release such as `hermes-agent==0.19.0`"
     said = []
     for name in ("empty", "gone"):
         with pytest.raises(PmError) as caught:

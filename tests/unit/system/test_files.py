@@ -146,6 +146,12 @@ def test_errors_of_the_disk_have_two_meanings(number: int, code: str, message: s
     assert ("mounted read-only" in error.hint) is (number == errno.EROFS)
 
 
+def test_of_a_folder_below_a_file_the_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    error = disk_error(OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)), tmp_path / "file" / "far" / "away")
+    assert error.hint == f"`{tmp_path / 'file'}` is not a folder: name another place, or move it away"
+
+
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 
