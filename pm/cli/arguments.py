@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -123,7 +124,11 @@ def _seconds(text: str) -> float:
         seconds = -1
     if not seconds >= 0:  # which no comparison holds for that is not a number
         raise argparse.ArgumentTypeError(f"`{text}` is not a number of seconds")
-    return seconds
+    return seconds if seconds < _FOR_EVER else math.inf
+
+
+_FOR_EVER = 366 * 86_400
+"""Seconds from which on a limit is none: no clock of a system waits for 300 years, but it says so with an error."""
 
 
 def _package(text: str) -> str:

@@ -48,6 +48,17 @@ def test_a_verdict_for_which_a_page_does_not_come_in_time_is_undecided_and_names
     assert answer.steps == ["retry birch"]
 
 
+@pytest.mark.parametrize("limit", ["inf", "1e10", "99999999999999999999", "1e300"])
+@pytest.mark.parametrize("option", ["--time-limit", "--steps-budget"])
+@pytest.mark.parametrize(
+    ("requires", "gist"), [("demo-colors", "0 admitted"), ("rare>=2", "1 refused no-matching-version")]
+)
+def test_a_limit_that_is_longer_than_a_clock_can_wait_is_none(
+    home: Home, option: str, limit: str, requires: str, gist: str
+) -> None:
+    assert home.ask("plugins", "check", home.plugin("birch", requires), option, limit).gist == gist
+
+
 def test_metadata_that_does_not_come_in_time_is_named_with_its_version(home: Home, server: IndexServer) -> None:
     server.faults = [Fault("*/rare-1.0*", "stall", times=-1)]
     answer, passed = timed(home, "plugins", "check", home.plugin("birch", "rare"), "--time-limit", "0.5")
