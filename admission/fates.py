@@ -1,11 +1,24 @@
 """What becomes of a demand or of one version by itself, whatever else is asked for."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from admission.core_gate import CoreFault, core_fault
 from admission.requirement import Origin, Owner, parse_requirement
 from admission.universe import INVALID, Arc, Root, Universe
-from admission.versions import bits
+from admission.versions import bits, newest
 
-__all__ = ["ALONE", "core_fault_of", "fate_code", "owner_of", "unusable_code"]
+__all__ = [
+    "ALONE",
+    "UnreadableRelease",
+    "core_fault_of",
+    "fate_code",
+    "listed",
+    "owner_of",
+    "told_alone",
+    "unreadable_release",
+    "unusable_code",
+]
 
 
 def unusable_code(universe: Universe, arc: Arc) -> str:
@@ -25,6 +38,34 @@ def unusable_code(universe: Universe, arc: Arc) -> str:
     # what a consent could change comes first, the newest possible cause last
     order = ("prerelease-only", "quarantined", "build-needs-consent", "yanked-only", "python-version", "no-wheel")
     return next(code for code in order if code in codes)
+
+
+class UnreadableRelease(NamedTuple):
+    """The newest of the releases that a demand accepts, of which none can be used for what its metadata says."""
+
+    version: str
+    why: str
+    is_only: bool
+    """Whether there is no other."""
+
+
+def unreadable_release(universe: Universe, arc: Arc) -> UnreadableRelease | None:
+    """Return the newest release if the metadata of all that a demand could lead to keeps them out."""
+    if arc.name == INVALID or arc.name in universe.core_names:
+        return None
+    package = universe.package(arc.name)
+    choosable = arc.mask & (package.free | (package.conditional if arc.exact else 0))
+    reasons = [_why_unreadable(universe, arc, position) for position in bits(choosable)]
+    if not all(reasons) or not reasons:
+        return None
+    return UnreadableRelease(package.page.versions[newest(choosable)], reasons[0], len(reasons) == 1)
+
+
+def _why_unreadable(universe: Universe, arc: Arc, position: int) -> str:
+    candidate = universe.candidate(arc.name, position)
+    if candidate is None:
+        return ""
+    return candidate.invalid or next((why for extra, why in candidate.broken if extra in ("", *arc.extras)), "")
 
 
 def core_fault_of(universe: Universe, arc: Arc) -> CoreFault:
@@ -62,7 +103,42 @@ ALONE = {
     "core-extra": "this core does not satisfy `{demand}`",
     "unknown-extra": "this core does not satisfy `{demand}`",
 }
-"""Code → why no release satisfies a demand by itself."""
+"""Code → why no release satisfies a demand by itself, where that holds for every release that it accepts."""
+
+_OF_SOME = {
+    "prerelease-only": ("is a pre-release", "are pre-releases"),
+    "yanked-only": ("is yanked", "are yanked"),
+    "quarantined": ("is newer than `pm.exclude_newer` allows", "are newer than `pm.exclude_newer` allows"),
+    "no-wheel": ("has no wheel for this target", "have no wheel for this target"),
+    "python-version": ("requires another Python", "require another Python"),
+    "build-needs-consent": ("is a source distribution only", "are source distributions only"),
+}
+_MOST_NAMED = 2
+
+
+def told_alone(universe: Universe, arc: Arc, code: str) -> str:
+    """Say why no release satisfies a demand by itself; where that differs among them, which are out for what."""
+    if not arc.mask or arc.name in universe.core_names:
+        return ALONE[code].format(package=arc.name, demand=arc.text)
+    fates: dict[str, list[str]] = {}
+    for position in bits(arc.mask):
+        fate = fate_code(universe, arc.name, position)
+        fates.setdefault(fate, []).append(universe.package(arc.name).page.versions[position])
+    if len(fates) == 1:
+        return ALONE[code].format(package=arc.name, demand=arc.text)
+    told = listed([_told_of_some(versions, fate) for fate, versions in fates.items()])
+    return f"no release of `{arc.name}` that satisfies `{arc.text}` can be chosen: {told}"
+
+
+def _told_of_some(versions: Sequence[str], code: str) -> str:
+    one, several = _OF_SOME[code]
+    named = listed(versions) if len(versions) <= _MOST_NAMED else f"{len(versions)} releases"
+    return f"{named} {one if len(versions) == 1 else several}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def owner_of(root: Root) -> str:

@@ -149,6 +149,7 @@ def _older(question: Question, universe: Universe, chosen: Assignment) -> Iterat
     """Name older versions that were chosen only because newer ones exclude this Python or need what does not fit."""
     accepted = _accepted(universe, chosen)
     held: Holders = {}
+    extras: Mapping[str, set[str]] = {}
     for name, position in chosen.items():
         if name in question.pins:
             continue
@@ -169,7 +170,8 @@ def _older(question: Question, universe: Universe, chosen: Assignment) -> Iterat
             top = package.page.versions[newest(newer & package.free)]
             version = package.page.versions[position]
             held = held or _held(universe, chosen)
-            why = _in_the_way(universe, held, name, top)
+            extras = extras or reachable(universe, chosen) or {}
+            why = _in_the_way(universe, held, name, top, extras=("", *sorted(extras.get(name, ()))))
             yield Notice("older-for-dependency", f"{name} {version} is chosen although {top} exists: {why}", name)
 
 
@@ -179,11 +181,11 @@ def _held(universe: Universe, chosen: Assignment) -> Holders:
     return holders_of(universe, universe.roots, chosen)
 
 
-def _in_the_way(universe: Universe, held: Holders, name: str, top: str) -> str:
+def _in_the_way(universe: Universe, held: Holders, name: str, top: str, *, extras: Iterable[str]) -> str:
     from admission.obstacles import ObstacleSearch
 
     position = universe.package(name).sets.positions[top]
-    found = ObstacleSearch(universe, held, apart=name).obstacle(name, position)
+    found = ObstacleSearch(universe, held, apart=name).taking(name, position).obstacle(name, position, extras)
     return f"{top} {found.text}" if found is not None else f"{top} does not fit together with all that is chosen"
 
 

@@ -7,8 +7,8 @@ newest release. What it says is true of them; other versions might do.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from admission.assignment import Assignment
-from admission.fates import ALONE, core_fault_of, owner_of, unusable_code
+from admission.assignment import Assignment, reachable
+from admission.fates import core_fault_of, owner_of, told_alone, unusable_code
 from admission.universe import INVALID, Arc, Root, Universe
 from admission.versions import newest
 
@@ -46,8 +46,11 @@ def holders_of(universe: Universe, roots: Iterable[Root], chosen: Assignment | N
         arc = universe.root_arc(root)
         held.setdefault(arc.name, []).append(Holder(f"{owner_of(root)} requires `{root.text}`", arc.mask))
     settled = {name: (universe.package(name).page.versions[i], i) for name, i in (chosen or {}).items()}
+    extras = reachable(universe, chosen) or {} if chosen else {}
     for name, (version, position) in settled.items():
-        for arc in universe.arcs(name, position):
+        for arc in (
+            arc for extra in sorted({"", *extras.get(name, ())}) for arc in universe.arcs(name, position, extra)
+        ):
             held.setdefault(arc.name, []).append(Holder(f"`{name}` {version} requires `{arc.text}`", arc.mask, name))
     for name, (version, position) in settled.items():
         held.setdefault(name, []).append(Holder(f"`{name}` {version} is chosen", 1 << position, name))
@@ -61,6 +64,12 @@ class ObstacleSearch(NamedTuple):
     held: Holders
     apart: str = ""
     """A package of which another version is looked at: what it holds as it is does not count."""
+
+    def taking(self, name: str, position: int) -> "ObstacleSearch":
+        """Return the search in which a version is taken: what it leads to may exclude it."""
+        version = self.universe.package(name).page.versions[position]
+        itself = Holder(f"`{name}` {version} is not that", 1 << position)
+        return self._replace(held={**self.held, name: [*self.held.get(name, ()), itself]})
 
     def obstacle(
         self, name: str, position: int, extras: Iterable[str] = ("",), via: tuple[str, ...] = ()
@@ -77,7 +86,7 @@ class ObstacleSearch(NamedTuple):
     def _direct(self, arc: Arc) -> Obstacle | None:
         """Return what is in the way of one requirement by itself, or together with what holds its package."""
         if arc.name == INVALID:
-            return Obstacle(f"has metadata that cannot be read: {arc.text}", "has metadata that cannot be read")
+            return Obstacle(f"cannot be used, because {arc.text}", "cannot be used")
         if code := unusable_code(self.universe, arc):
             return _met(arc, self._alone(arc, code), "none of these can be had")
         holders = self.held.get(arc.name, ())
@@ -91,14 +100,14 @@ class ObstacleSearch(NamedTuple):
         if not free:
             return None
         best = newest(free)
-        found = self.obstacle(arc.name, best, ("", *arc.extras), via)
+        found = self.taking(arc.name, best).obstacle(arc.name, best, ("", *arc.extras), via)
         version = self.universe.package(arc.name).page.versions[best]
         return _met(arc, f"`{arc.name}` {version} {found.text}", f"its newest {found.series}") if found else None
 
     def _alone(self, arc: Arc, code: str) -> str:
         if arc.name in self.universe.core_names:
             return core_fault_of(self.universe, arc).message or "this core does not satisfy that"
-        said = ALONE[code].format(package=arc.name, demand=arc.text)
+        said = told_alone(self.universe, arc, code)
         return f"{said}; `--allow-prerelease {arc.name}` lets them in" if code == "prerelease-only" else said
 
 

@@ -6,9 +6,19 @@ from typing import NamedTuple
 
 from packaging.specifiers import SpecifierSet
 
+from admission.alternatives import Alternatives, Way
 from admission.complete import CompleteAnswer, Leaf, decide_completely, roots_of
 from admission.decision import Available, Demand, Need, Proof, Reason, Refused
-from admission.fates import ALONE, core_fault_of, fate_code, owner_of, unusable_code
+from admission.fates import (
+    ALONE,
+    core_fault_of,
+    fate_code,
+    listed,
+    owner_of,
+    told_alone,
+    unreadable_release,
+    unusable_code,
+)
 from admission.frontier import with_neighbours
 from admission.obstacles import Obstacle, ObstacleSearch, holders_of
 from admission.openings import opening_of
@@ -124,12 +134,12 @@ def _dropped_first(universe: Universe, root: Root) -> tuple[object, ...]:
     return (kind in ("core", "core-extra"), not needs_opening, root.position)
 
 
-def _explained(universe: Universe, core: _Core, search: str) -> Reason:
+def _explained(universe: Universe, core: _Core, searched: str) -> Reason:
     again = _decide(universe, core.roots, _Limits(_VERIFY_BUDGET, lambda: True))
     proof = Proof(
         minimal=core.minimal,
         verified=again.outcome == "impossible",
-        search=search,
+        search=searched,
         complete="impossible",
     )
     opening = opening_of(universe, core.roots, core.verdict.leaves)
@@ -138,6 +148,9 @@ def _explained(universe: Universe, core: _Core, search: str) -> Reason:
     demands = tuple(_demand(root, way) for root, way in chains if root in core.roots)
     arcs = sorted((root, way[-1]) for root, way in chains if way[-1].name == package)
     code = _code(restricted, core.roots, arcs)
+    search = ObstacleSearch(restricted, holders_of(restricted, core.roots))
+    said = _message(restricted, code, package=package, roots=_parties(core, package, chains), arcs=arcs)
+    beside = _beside(restricted, core, chains).told(search)
     also = tuple(
         Demand(root.requirement, (root.text,))
         for root in universe.roots
@@ -146,10 +159,10 @@ def _explained(universe: Universe, core: _Core, search: str) -> Reason:
     )
     return Reason(
         code=code,
-        message=_message(restricted, code, package=package, roots=_parties(core, package, chains), arcs=arcs),
-        package="" if package == INVALID else package,
+        message="; ".join(filter(None, (said, beside))),
+        package=package,
         demands=demands,
-        available=_available(restricted, package, arcs, core.roots),
+        available=_available(search, package, arcs),
         also=also,
         opened_by=tuple(_demand(root, _longest(way, dict(chains).get(root, ()))) for root, way in opening.ways.items()),
         hint=_hint(restricted, package, arcs),
@@ -158,18 +171,25 @@ def _explained(universe: Universe, core: _Core, search: str) -> Reason:
     )
 
 
-def _parties(core: _Core, package: str, chains: Iterable[tuple[Root, "_Way"]]) -> tuple[Root, ...]:
+def _beside(universe: Universe, core: _Core, chains: Iterable[tuple[Root, Way]]) -> Alternatives:
+    held: dict[str, int] = {}
+    for arc in map(universe.root_arc, core.roots):
+        held[arc.name] = held.get(arc.name, -1) & arc.mask
+    return Alternatives(universe, [way for root, way in chains if root in core.roots], _demands(core), held)
+
+
+def _parties(core: _Core, package: str, chains: Iterable[tuple[Root, Way]]) -> tuple[Root, ...]:
     """Return the roots that the message is about: the proof's, and what else leads to where only one of them leads."""
     meeting = {root for root, way in chains if way[-1].name == package}
     others = meeting - set(core.roots) if len(meeting & set(core.roots)) == 1 else set()
     return (*core.roots, *sorted(others))
 
 
-def _demand(root: Root, way: "_Way") -> Demand:
+def _demand(root: Root, way: Way) -> Demand:
     return Demand(root.requirement, tuple(arc.text for arc in way))
 
 
-def _longest(way: "_Way", chain: "_Way") -> "_Way":
+def _longest(way: Way, chain: Way) -> Way:
     """Return the chain of a root to the disputed package if there is one, else its way to what it opens."""
     return chain if len(chain) > 1 else way
 
@@ -181,7 +201,7 @@ _VERIFY_BUDGET = 20_000
 
 def _consents(universe: Universe, package: str, arcs: Iterable[tuple[Root, Arc]]) -> tuple[str, ...]:
     """Return what the operator could allow so that there is a version of the package that all demands on it accept."""
-    if package == INVALID or package in universe.core_names:
+    if package in universe.core_names:
         return ()
     known = universe.package(package)
     mask = known.sets.every
@@ -209,38 +229,43 @@ def _excludes(universe: Universe, root: Root, roots: Sequence[Root]) -> bool:
     return SpecifierSet(",".join(filter(None, bounds))).is_unsatisfiable()
 
 
-_Way = tuple[Arc, ...]
-"""A chain of demands, from a root's own to the one at the end."""
-
-
-def _chains(universe: Universe, core: _Core, leading: Sequence[Root]) -> tuple[str, list[tuple[Root, _Way]]]:
+def _chains(universe: Universe, core: _Core, leading: Sequence[Root]) -> tuple[str, list[tuple[Root, Way]]]:
     """Return the disputed package, and for each root its chain there, else its own demand.
 
     A root that contradicts itself has two chains: they part at their ends. What only leads to a pin has a chain too.
     """
-    demands: dict[str, list[Leaf]] = {}
-    for leaf in core.verdict.leaves:
-        if leaf.arc is not None and leaf.name:
-            demands.setdefault(leaf.name, []).append(leaf)
-    for leaves in demands.values():
-        leaves.sort(key=lambda leaf: (-leaf.versions, str(leaf.arc)))
+    demands = _demands(core)
     roots = (*core.roots, *leading)
     ways = _ways(universe, roots, demands)
     package = _disputed(universe, core.roots, ways)
-    if len(core.roots) == 1 and not unusable_code(universe, ways[core.roots[0], package][-1]):
+    if package == INVALID:
+        # what cannot be read is a fault of the versions of the package before it
+        package = next(ways[root, INVALID][-2].name for root in core.roots if (root, INVALID) in ways)
+    elif len(core.roots) == 1 and not unusable_code(universe, ways[core.roots[0], package][-1]):
         parting = _parting(universe, core.roots[0], demands)
         if parting:
             return parting[0][-1].name, [(core.roots[0], way) for way in parting]
     return package, [(root, ways.get((root, package), (universe.root_arc(root),))) for root in roots]
 
 
+def _demands(core: _Core) -> dict[str, list[Leaf]]:
+    """Return what the contradiction rests on of the demands of versions, by package: those of the newest first."""
+    demands: dict[str, list[Leaf]] = {}
+    for leaf in core.verdict.leaves:
+        if leaf.arc is not None and leaf.name:
+            demands.setdefault(leaf.name, []).append(leaf)
+    for leaves in demands.values():
+        leaves.sort(key=lambda leaf: (-leaf.versions, str(leaf.arc)))
+    return demands
+
+
 def _ways(
     universe: Universe, roots: Sequence[Root], demands: Mapping[str, Sequence[Leaf]]
-) -> dict[tuple[Root, str], _Way]:
+) -> dict[tuple[Root, str], Way]:
     """Return for each root and package the shortest chain of demands among those the contradiction rests on."""
-    ways: dict[tuple[Root, str], _Way] = {}
+    ways: dict[tuple[Root, str], Way] = {}
     for root in roots:
-        pending: list[_Way] = [(universe.root_arc(root),)]
+        pending: list[Way] = [(universe.root_arc(root),)]
         while pending:
             way = pending.pop(0)
             end = way[-1]
@@ -251,14 +276,14 @@ def _ways(
     return ways
 
 
-def _parting(universe: Universe, root: Root, demands: Mapping[str, Sequence[Leaf]]) -> tuple[_Way, ...]:
+def _parting(universe: Universe, root: Root, demands: Mapping[str, Sequence[Leaf]]) -> tuple[Way, ...]:
     """Return two chains of a root that end in demands on one package which part, or one whose end nothing meets.
 
     Each step is asked by every version that may be chosen: chains of alternatives prove nothing. None if there are no
     such chains.
     """
-    seen: dict[str, dict[int, _Way]] = {}
-    pending: list[_Way] = [(universe.root_arc(root),)]
+    seen: dict[str, dict[int, Way]] = {}
+    pending: list[Way] = [(universe.root_arc(root),)]
     while pending:
         way = pending.pop(0)
         end = way[-1]
@@ -301,6 +326,8 @@ def _code(universe: Universe, roots: Sequence[Root], arcs: Sequence[tuple[Root, 
         for _, arc in arcs:
             if alone := unusable_code(universe, arc):
                 return alone
+            if unreadable_release(universe, arc) is not None:
+                return "no-matching-version"
     kinds = {root.requirement.origin.owner.kind for root in roots}
     return "core-conflict" if kinds & {"core", "core-extra"} else "conflict"
 
@@ -308,20 +335,25 @@ def _code(universe: Universe, roots: Sequence[Root], arcs: Sequence[tuple[Root, 
 def _message(
     universe: Universe, code: str, *, package: str, roots: Sequence[Root], arcs: Sequence[tuple[Root, Arc]]
 ) -> str:
-    if package == INVALID:
-        first = roots[0].text
-        return f"every release that satisfies `{first}` has unreadable metadata: {arcs[0][1].text}"
     if code in ALONE:
-        arc = next(arc for _, arc in arcs if unusable_code(universe, arc) == code)
-        said = ALONE[code].format(package=package, demand=arc.text)
+        arc = next((arc for _, arc in arcs if unusable_code(universe, arc) == code), None)
+        if arc is None:
+            return _told_unreadable(universe, arcs)
+        said = told_alone(universe, arc, code)
         return f"{said}: {core_fault_of(universe, arc).message}" if package in universe.core_names else said
-    owners = _listed(sorted({owner_of(root) for root in roots}))
+    owners = listed(sorted({owner_of(root) for root in roots}))
     if len(roots) == 1:
         first = roots[0].text
         return f"no version of `{package}` satisfies everything that `{first}` of {owners} requires"
     if len({owner_of(root) for root in roots}) == 1:
         return f"no version of `{package}` satisfies all requirements of {owners} together"
     return f"no version of `{package}` satisfies {owners} together"
+
+
+def _told_unreadable(universe: Universe, arcs: Iterable[tuple[Root, Arc]]) -> str:
+    arc, release = next((arc, found) for _, arc in arcs if (found := unreadable_release(universe, arc)) is not None)
+    said = f"no release of `{arc.name}` that satisfies `{arc.text}` can be used"
+    return f"{said}: {release.version if release.is_only else f'the newest, {release.version},'} because {release.why}"
 
 
 def _hint(universe: Universe, package: str, arcs: Sequence[tuple[Root, Arc]]) -> str:
@@ -331,18 +363,11 @@ def _hint(universe: Universe, package: str, arcs: Sequence[tuple[Root, Arc]]) ->
     return next((hint for _, arc in arcs if (hint := core_fault_of(universe, arc).hint)), "")
 
 
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _available(
-    universe: Universe, package: str, arcs: Sequence[tuple[Root, Arc]], roots: Sequence[Root]
-) -> tuple[Available, ...]:
+def _available(search: ObstacleSearch, package: str, arcs: Sequence[tuple[Root, Arc]]) -> tuple[Available, ...]:
     """Return the versions that exist, newest first, in runs with the same fate."""
-    if package == INVALID or package in universe.core_names:
+    if package in search.universe.core_names:
         return ()
-    known = universe.package(package)
-    search = ObstacleSearch(universe, holders_of(universe, roots))
+    known = search.universe.package(package)
     fates = ((known.page.versions[i], _fate(search, package, i, arcs)) for i in bits(known.sets.every))
     return tuple(_run(list(run)) for _, run in islice(groupby(fates, lambda fate: fate[1].series), _MOST_RUNS))
 
@@ -359,17 +384,21 @@ def _run(run: Sequence[tuple[str, Obstacle]]) -> Available:
     return Available(f"{versions[0]} … {versions[-1]} ({len(versions)} versions)", reason)
 
 
-def _fate(search: ObstacleSearch, package: str, position: int, arcs: Iterable[tuple[Root, Arc]]) -> Obstacle:
+def _fate(search: ObstacleSearch, package: str, position: int, arcs: Sequence[tuple[Root, Arc]]) -> Obstacle:
     """Return why a version is out, and what all of a run have in common."""
     if excluding := sorted({f"`{arc.text}`" for _, arc in arcs if not arc.mask >> position & 1}):
-        text = f"excluded by {_listed(excluding)}"
+        text = f"excluded by {listed(excluding)}"
     elif code := fate_code(search.universe, package, position):
         text = _closed(search.universe, package, position, code)
-    elif (found := search.obstacle(package, position)) is not None:
+    elif (found := search.taking(package, position).obstacle(package, position, _extras_asked(arcs))) is not None:
         return Obstacle(f"matches, but {found.text}", f"matches, but {found.series}")
     else:
-        text = "matches, but its own requirements cannot be met"
+        text = "matches, but does not fit together with all the rest"
     return Obstacle(text, text)
+
+
+def _extras_asked(arcs: Iterable[tuple[Root, Arc]]) -> tuple[str, ...]:
+    return ("", *sorted({extra for _, arc in arcs for extra in arc.extras}))
 
 
 def _closed(universe: Universe, package: str, position: int, code: str) -> str:
