@@ -130,8 +130,8 @@ def told_alone(universe: Universe, arc: Arc, code: str) -> str:
     return f"no release of `{arc.name}` that satisfies `{arc.text}` can be chosen: {told}"
 
 
-def _told_of_some(versions: Sequence[str], code: str) -> str:
-    one, several = _OF_SOME[code]
+def _told_of_some(versions: Sequence[str], fate: str) -> str:
+    one, several = _OF_SOME[fate]
     named = listed(versions) if len(versions) <= _MOST_NAMED else f"{len(versions)} releases"
     return f"{named} {one if len(versions) == 1 else several}"
 
