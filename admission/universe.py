@@ -1,7 +1,9 @@
 """`Universe`: the facts of one question as version sets, shared by both solvers, the proof and the steps."""
 
 from collections.abc import Container, Iterable, Mapping
+from functools import reduce
 from itertools import islice
+from operator import or_
 from typing import NamedTuple
 
 from admission.address import Addresses
@@ -261,6 +263,10 @@ class Universe:
             return 0
         package = self.package(arc.name)
         return arc.mask & package.prereleases & ~package.withheld
+
+    def opened_by(self, name: str, roots: Iterable[Root]) -> int:
+        """Return the versions of a package that any of some roots opens."""
+        return reduce(or_, (self.opens(root) for root in roots if root.requirement.name == name), 0)
 
     def candidate(self, name: str, position: int) -> Candidate | None:
         """Return what is known of one version."""
