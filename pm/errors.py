@@ -16,6 +16,7 @@ class PmError(Exception):
         line: int = 0,
         key: str = "",
         step: tuple[str, str] = ("", ""),
+        when: str = "",
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -26,6 +27,8 @@ class PmError(Exception):
         self.key = key
         self.step = step
         """Action and value of the one step that helps, as `admission.Step` has them; empty where `code` says enough."""
+        self.when = when
+        """What has to change before that step can help."""
 
 
 class OutOfTime(PmError):

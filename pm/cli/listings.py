@@ -1,6 +1,6 @@
 """What is there and in which state: the listings of plugins and of the selected generation, without any resolving."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from pm.config.settings import Selection
 from pm.errors import PmError
 from pm.generations.admitted import is_admitted
 from pm.generations.inventory import recorded_core, recorded_surroundings, take_inventory
+from pm.generations.pointer import AdmittedMember, read_pointer
 from pm.generations.records import Member, Record, read_selected
 from pm.limits import CONFIG_BYTES
 from pm.names import same_key
@@ -34,7 +35,7 @@ class View(NamedTuple):
     known_settings: frozenset[str]
     """Names of environment variables that are set, here or in the home's `.env`."""
     config_problem: PmError | None = None
-    """Why a config cannot be read; then what was admitted last counts as enabled."""
+    """Why a config cannot be read; then only what was admitted last counts as enabled."""
     damage: Damage | None = None
     """What is damaged of what the manager keeps here: then nothing is ready."""
 
@@ -42,9 +43,8 @@ class View(NamedTuple):
 def look(places: Places, environ: Mapping[str, str], project: Path | None) -> View:
     """Read what is there; nothing is decided, asked or written outside of the cache.
 
-    A record that cannot be read is damage, and everything else is shown without it. Of a config that cannot be read the
-    last admitted plugins count as enabled. Raise `PmError` (`config-unreadable`) for one of which nothing was admitted
-    yet, (`not-writable`).
+    A record that cannot be read is damage, and everything else is shown without it. Of a config that cannot be read
+    only the last admitted plugins count as enabled, as far as record or pointer tell. Raise `PmError` (`not-writable`).
     """
     record, unread = _record(places)
     damage = damage_of(places) or unread
@@ -72,12 +72,23 @@ def _selections(places: Places, record: Record | None) -> tuple[Selection, Selec
         try:
             found.append(read_selection(home, places.cache / "read"))
         except PmError as error:
-            if record is None:
-                raise
             problem = problem or error
-            here = (member.key for member in record.members if places.profile in member.profiles)
-            found.append(Selection(enabled=tuple(here)))
+            found.append(Selection(enabled=_last_admitted(places, record)))
     return found[0], found[1], problem
+
+
+def _last_admitted(places: Places, record: Record | None) -> tuple[str, ...]:
+    """Return the keys of the plugins that the selected generation holds for this profile, as far as they are known."""
+    rows = _pointed_at(places) if record is None else record.members
+    return tuple(row.key for row in rows if places.profile in row.profiles)
+
+
+def _pointed_at(places: Places) -> Sequence[AdmittedMember]:
+    try:
+        pointer = read_pointer(places)
+    except PmError:  # it is told as damage
+        return ()
+    return pointer.admitted if pointer is not None else ()
 
 
 def with_config_problem(listing: dict[str, object], view: View) -> dict[str, object]:

@@ -28,7 +28,8 @@ def _config_problem(listing: Mapping[str, Any]) -> Iterator[str]:
     problem = listing.get("config_problem")
     if problem is not None:
         place = f"{problem['file']}:{problem['line']}" if problem["line"] else problem["file"]
-        yield f"config      cannot be read, so what was admitted last counts as enabled: {problem['message']} ({place})"
+        counting = "only what was admitted last counts as enabled"
+        yield f"config      cannot be read, so {counting}: {problem['message']} ({place})"
         yield from (f"            {hint}" for hint in (problem["hint"],) if hint)
 
 
@@ -58,7 +59,7 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
     generation = status["generation"]
     yield f"home        {status['home']} (profile {status['profile']})"
     if generation is None:
-        yield f"generation  {'unknown' if status.get('damage') else 'none yet; `hermes pm init` makes one'}"
+        yield f"generation  {'unknown' if status.get('damage') else _none_yet(status)}"
     else:
         yield f"generation  {generation['number']}, in {generation['path']}"
         yield f"core        {status['core']}"
@@ -70,7 +71,8 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
     yield from _damage_lines(status)
     yield ""
     plugins = status["plugins"]
-    yield table(plugins, _PLUGIN) if plugins else "no plugin is enabled"
+    none = "no plugin is enabled" if "config_problem" not in status else "no plugin is known to be enabled"
+    yield table(plugins, _PLUGIN) if plugins else none
     waiting = [plugin["key"] for plugin in plugins if plugin["ready"] == "not-admitted"]
     if waiting:
         yield ""
@@ -78,10 +80,16 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"  hermes plugins enable {key}" for key in waiting)
 
 
+def _none_yet(status: Mapping[str, Any]) -> str:
+    first = " once the config can be read" if "config_problem" in status else ""
+    return f"none yet; `hermes pm init` makes one{first}"
+
+
 def _damage_lines(listing: Mapping[str, Any]) -> Iterator[str]:
     for row in listing.get("damage", ()):
-        what = f"`{row['step']}` puts it right" if row["step"] else f"nothing can be started until {row['when']}"
-        yield f"damaged     {row['message']}; {what}"
+        what = f"`{row['step']}` puts it right" if row["step"] else "nothing can be started"
+        when = f" {'once' if row['step'] else 'until'} {row['when']}" if row["when"] else ""
+        yield f"damaged     {row['message']}; {what}{when}"
 
 
 def _details_lines(details: Mapping[str, Any]) -> Iterator[str]:
@@ -89,6 +97,8 @@ def _details_lines(details: Mapping[str, Any]) -> Iterator[str]:
     yield f"{details['key']}{version}, {details['state']}" + (f", {details['ready']}" if details["ready"] else "")
     if details["description"]:
         yield details["description"]
+    yield from _config_problem(details)
+    yield from _damage_lines(details)
     yield ""
     yield f"source           {details['source']}" + (f", {details['folder']}" if details["folder"] else "")
     if details["link"]:

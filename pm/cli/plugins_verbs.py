@@ -75,10 +75,11 @@ def list_plugins(arguments: Namespace, words: Sequence[str]) -> int:
 
 def show_plugin(arguments: Namespace, words: Sequence[str]) -> int:
     """Show what is known of one plugin."""
-    from pm.cli.listings import details
+    from pm.cli.listings import details, with_config_problem
     from pm.cli.listings_text import details_text
     from pm.operations.plugin_lookup import find_plugin
 
     call = Call(arguments, words)
     view = call.view()
-    return call.print(details(view, find_plugin(view.found, arguments.name)), details_text)
+    shown = with_config_problem(details(view, find_plugin(view.found, arguments.name)), view)
+    return call.print(shown | call.damages(view), details_text)

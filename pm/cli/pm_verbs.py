@@ -138,8 +138,9 @@ def draw_tree(arguments: Namespace, words: Sequence[str]) -> int:
 
 def _selected(call: Call) -> Record:
     from pm.generations.records import read_selected
+    from pm.generations.set_up import no_generation
 
     record = read_selected(call.places)
     if record is None:
-        raise PmError("no-generation", "no generation was made yet", hint="`hermes pm init` makes one")
+        raise no_generation(call.places)
     return record

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from admission import Declaration
 from pm.config.profiles import Enabled, enabled_plugins
 from pm.config.settings import Selection, Settings
-from pm.errors import PmError
 from pm.generations.records import Record
+from pm.generations.set_up import unreadable_state
 from pm.host.core import HostedCore, core_from_json, core_names
 from pm.places import Places
 from pm.plugins.declaration_cache import Rules
@@ -65,8 +65,7 @@ def recorded_core(places: Places, record: Record) -> HostedCore:
         return core_from_json(record.core)
     except (TypeError, ValueError, LookupError) as error:
         text = f"the core of generation {record.generation} cannot be read"
-        file, hint = str(places.record(record.generation)), "`hermes pm init` makes a new generation"
-        raise PmError("drift", text, file=file, hint=hint, step=("set-up", "")) from error
+        raise unreadable_state(places, text, places.record(record.generation)) from error
 
 
 def reading_rules(

@@ -52,9 +52,9 @@ def selected(places: Places) -> Pointer:
     """
     pointer = read_pointer(places)
     if pointer is None:
-        raise PmError(
-            "no-generation", f"no generation was made yet for `{places.root}`", hint="`hermes pm init` makes one"
-        )
+        from pm.generations.set_up import no_generation
+
+        raise no_generation(places, f" for `{places.root}`")
     return pointer
 
 
@@ -106,10 +106,6 @@ def _text(value: object) -> str:
 
 
 def _unreadable(places: Places) -> PmError:
-    return PmError(
-        "drift",
-        f"the pointer `{places.pointer}` cannot be read",
-        file=str(places.pointer),
-        hint="`hermes pm init` makes a new generation",
-        step=("set-up", ""),
-    )
+    from pm.generations.set_up import unreadable_state
+
+    return unreadable_state(places, f"the pointer `{places.pointer}` cannot be read", places.pointer)

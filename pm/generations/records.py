@@ -11,6 +11,7 @@ from lockfiles import Lock, sidecar
 from pm.documents.boundary import TROUBLE, alike, texts
 from pm.errors import PmError
 from pm.generations.pointer import read_pointer
+from pm.generations.set_up import unreadable_state
 from pm.places import EnvironmentNumber, GenerationNumber, Places
 from pm.plugins.declaration_cache import declaration_from_json, declaration_to_json
 from pm.system.files import disk_error, is_damaged, path_text, read_regular
@@ -99,16 +100,15 @@ def read_record(places: Places, number: GenerationNumber) -> Record:
     try:
         record = _record(json.loads(read_regular(path)))
     except (FileNotFoundError, TypeError, AttributeError, *TROUBLE) as error:
-        raise _unreadable(number, path) from error
+        raise _unreadable(number, places) from error
     except OSError as error:
-        raise (_unreadable(number, path) if is_damaged(error) else disk_error(error, path, verb="read")) from error
+        raise (_unreadable(number, places) if is_damaged(error) else disk_error(error, path, verb="read")) from error
     return record._replace(members=tuple(_here(member, record.selections, places) for member in record.members))
 
 
-def _unreadable(number: GenerationNumber, path: Path) -> PmError:
+def _unreadable(number: GenerationNumber, places: Places) -> PmError:
     message = f"the record of generation {number} cannot be read"
-    hint = "`hermes pm init` makes a new generation"
-    return PmError("drift", message, file=str(path), hint=hint, step=("set-up", ""))
+    return unreadable_state(places, message, places.record(number))
 
 
 def _here(member: Member, selections: Mapping[str, Any], places: Places) -> Member:

@@ -39,7 +39,7 @@ class Damage(NamedTuple):
             return f"nothing can be started until {self.step.when}"
         words = {"repair": "repair", "set-up": "init", "roll-back": f"rollback {self.step.value}"}[self.step.action]
         python = f" --python {self.step.value}" if self.step.action == "set-up" and self.step.value else ""
-        return f"`hermes pm {words}{python}` puts it right"
+        return f"`hermes pm {words}{python}` puts it right" + (f" once {self.step.when}" if self.step.when else "")
 
 
 def damage_of(places: Places) -> Damage | None:
@@ -87,7 +87,8 @@ def _of_the_selected(places: Places) -> Damage | None:
 def unreadable(error: PmError) -> Damage:
     """Return that a record or the pointer cannot be read, as the error says."""
     reason = Reason("drift", error.message, file=error.file, hint=error.hint)
-    return Damage(reason, Step("set-up", "", "make a new generation of what is enabled"))
+    step = Step("set-up", "", "make a new generation of what is enabled", when=error.when)
+    return Damage(reason, step)
 
 
 def environment_damage(places: Places, record: Record | None) -> Damage | None:

@@ -111,7 +111,7 @@ def _record(run: OperationRun) -> Record | None:
         if error.code != "drift":  # what the disk does not give now is not lost
             raise
         message = f"{error.message}, so the selected generation stays as it is"
-        run.note(Problem("record-unreadable", message, error.file, hint="`hermes pm init` makes a new generation"))
+        run.note(Problem("record-unreadable", message, error.file, hint=error.hint))
         return None
     return record
 

@@ -1,7 +1,7 @@
 """Which generation is selected, as an operation finds it and leaves it, and what its receipt says of that."""
 
-from pm.errors import PmError
 from pm.generations.records import Member, Record, read_selected
+from pm.generations.set_up import no_generation
 from pm.operations.receipt_rows import Start, plugin_of, stays, tools
 from pm.operations.restarts import restart_reasons
 from pm.operations.run import OperationRun
@@ -15,7 +15,7 @@ def selected_record(run: OperationRun) -> Record:
     """
     record = read_selected(run.places)
     if record is None:
-        raise PmError("no-generation", "no generation was made yet", hint="`hermes pm init` makes one")
+        raise no_generation(run.places)
     run.starts_from(
         Start(
             core=record.lock.core,

@@ -116,7 +116,7 @@ def _steps_of(error: PmError) -> tuple[Step, ...]:
     action, value = error.step
     if action == "retry":
         return (Step(action, "", when=value),)
-    return (Step(action, "", value=value),) if action else ()
+    return (Step(action, "", value=value, when=error.when),) if action else ()
 
 
 def _reason_of(error: PmError) -> Reason:

@@ -11,7 +11,7 @@ from pm.config.profiles import CONFIG, Enabled, Profile, read_profiles
 from pm.config.settings import Settings
 from pm.errors import PmError
 from pm.generations.inventory import Surroundings, reading_rules, take_inventory
-from pm.generations.records import Member, Record, read_selected
+from pm.generations.records import Member, Record, read_selected, recorded
 from pm.host.core import CoreNeedsPython, HostedCore, core_names, find_core
 from pm.host.cutoff import instant_of
 from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter, find_interpreter
@@ -134,7 +134,7 @@ def read_state(
     record, lost = _selected(places, options)
     read_cache = places.cache / "read"
     profiles = read_profiles(places.root, read_cache)
-    if lost:
+    if lost or (record is None and recorded(places)):
         _all_readable(profiles)
     settings = _settings(profiles)
     if options.admits:
@@ -388,7 +388,7 @@ def _union(profiles: Sequence[ProfilePlugins], record: Record | None, rules: Rul
     for inhabited in profiles:
         if inhabited.profile.selection is None:
             members += _last_selection(inhabited.name, record)
-            notes.append(_unreadable(inhabited))
+            notes.append(_unreadable(inhabited, record))
             continue
         notes += inhabited.enabled.warnings
         for found in inhabited.enabled.members:
@@ -453,10 +453,11 @@ def _elsewhere(last: Member, rules: Rules) -> Member:
     return last._replace(declaration=declaration, digest=declaration_digest(declaration))
 
 
-def _unreadable(inhabited: ProfilePlugins) -> Problem:
+def _unreadable(inhabited: ProfilePlugins, record: Record | None) -> Problem:
     error = inhabited.profile.error
     said = error.message if error is not None else "it cannot be read"
-    message = f"the config of the profile `{inhabited.name}` cannot be read, so its last admitted plugins count: {said}"
+    counting = "its last admitted plugins count" if record is not None else "none of its plugins counts"
+    message = f"the config of the profile `{inhabited.name}` cannot be read, so {counting}: {said}"
     line = error.line if error is not None else 0
     return Problem("profile-unreadable", message, str(inhabited.profile.home / "config.yaml"), line)
 

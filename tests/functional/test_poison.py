@@ -234,6 +234,184 @@ def test_a_config_that_cannot_be_read_is_named_and_what_was_admitted_stays(
     assert "config.yaml" in ran.stderr
 
 
+# -- homes in which no generation can be read
+
+
+def _fresh(_: Home) -> None:
+    """Leave a home in which the manager never was."""
+
+
+def _used(home: Home) -> None:
+    home.ask("plugins", "enable", "ash")
+
+
+def _without_state(home: Home) -> None:
+    _used(home)
+    home.state.rename(home.work / "pm")
+
+
+def _without_pointer(home: Home) -> None:
+    _used(home)
+    (home.state / "pointer.json").unlink()
+
+
+def _with_damaged_pointer(home: Home) -> None:
+    _used(home)
+    (home.state / "pointer.json").write_text("damaged")
+
+
+def _without_records(home: Home) -> None:
+    _used(home)
+    for record in home.state.glob("generations/*.json"):
+        record.unlink()
+
+
+def _with_damaged_records(home: Home) -> None:
+    _used(home)
+    for record in home.state.glob("generations/*.json"):
+        record.chmod(0o600)
+        record.write_text("damaged")
+
+
+STATES: dict[str, Callable[[Home], None]] = {
+    "never used": _fresh,
+    "without state": _without_state,
+    "without pointer": _without_pointer,
+    "damaged pointer": _with_damaged_pointer,
+    "without records": _without_records,
+    "damaged records": _with_damaged_records,
+}
+POINTED = ("without records", "damaged records")
+"""Where the pointer still tells what was admitted, and which environment can be started."""
+DAMAGED = ("damaged pointer", *POINTED)
+EDITING = (("plugins", "disable", "ash"), ("plugins", "remove", "ash"), ("pm", "gc"), ("pm", "init"))
+
+
+WITHOUT_GENERATION = list(
+    dict.fromkeys([*((state, "no YAML") for state in STATES), *(("never used", config) for config in CONFIGS)])
+)
+"""Each kind of config, and each kind of home."""
+
+
+@pytest.mark.parametrize(("state", "config"), WITHOUT_GENERATION)
+def test_a_config_that_cannot_be_read_is_named_where_there_is_no_generation(
+    home: Home, require_tool: Callable[[str], Path], state: str, config: str
+) -> None:
+    write_plugin(home.path / "plugins" / "ash", "demo-colors")
+    STATES[state](home)
+    home.config.unlink()
+    CONFIGS[config](home.config)
+    before = _contents(home)
+    listed, shown, status = (
+        asked(home, require_tool, *words)
+        for words in (("plugins", "list"), ("plugins", "show", "ash"), ("pm", "status"))
+    )
+    assert [answer.status for answer in (listed, shown, status)] == [0, 0, 0], [listed, shown, status]
+    assert {answer.value["config_problem"]["code"] for answer in (listed, shown, status)} == {"config-unreadable"}
+    enabled = "enabled" if state in POINTED else "disabled"
+    assert [(row["key"], row["state"]) for row in listed.value["plugins"]] == [("ash", enabled)]
+    assert [row["key"] for row in status.value["plugins"]] == ["ash"] * (enabled == "enabled")
+    assert ("damage" in status.value, status.value["generation"]) == (state in DAMAGED, None)
+    refused = [asked(home, require_tool, *words) for words in EDITING]
+    assert {answer.gist for answer in refused} == {"3 failed config-unreadable"}
+    assert {answer.value["reasons"][0]["declared_at"]["file"] for answer in refused} == {str(home.config)}
+    assert _contents(home) == before
+
+
+def _contents(home: Home) -> list[object]:
+    """Return what no verb may change that cannot read the config: the config itself, and the plugins."""
+    status = home.config.lstat()
+    files = [(path.name, path.read_bytes()) for path in sorted((home.path / "plugins" / "ash").iterdir())]
+    return [status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, files]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_what_makes_a_generation_is_named_with_the_config_that_is_in_its_way(home: Home, state: str) -> None:
+    write_plugin(home.path / "plugins" / "ash", "demo-colors")
+    STATES[state](home)
+    config = home.config.read_text()
+    home.config.write_text("plugins: [\n")
+    hint = (
+        f"`hermes pm init` makes {'a new generation' if state in DAMAGED else 'one'} once `{home.config}`:2 can be read"
+    )
+    for words in (("pm", "verify"), ("pm", "repair"), ("pm", "rollback"), ("pm", "bundle", "--output", "bundle")):
+        answer = home.ask(*words)
+        (reason,) = answer.value["reasons"]
+        assert (answer.status, reason["code"]) == (1, "drift" if state in DAMAGED else "no-generation")
+        assert reason["hint"].startswith(f"{hint}: this is not YAML")
+        for step in answer.value["steps"]:
+            assert (step["action"], step["when"]) in (
+                ("set-up", f"`{home.config}`:2 can be read"),
+                ("retry", "there is a generation"),
+            )
+    for question in (("pm", "tree"), ("pm", "why", "demo-colors")):
+        answer = home.ask(*question)
+        assert (answer.status, answer.value["error"]["hint"].startswith(hint)) == (1, True)
+    ran = home.say("run", "--", "python", "-c", "print('ran')")
+    if state in POINTED:
+        assert (ran.status, ran.stdout) == (0, "ran\n")
+    else:
+        assert (ran.status, ran.stdout, hint in " ".join(ran.stderr.split())) == (1, "", True)
+    said = home.say("pm", "status")
+    assert "`hermes pm init`" in said.stdout.replace("`hermes pm init --home", "`hermes pm init`")
+    home.config.write_text(config)
+    assert (home.ask("pm", "init").status, home.ask("pm", "verify").status) == (0, 0)
+
+
+@pytest.mark.parametrize("poison", POISONS)
+def test_every_verb_works_beside_a_plugin_that_cannot_be_read_where_there_is_no_generation(
+    home: Home, require_tool: Callable[[str], Path], poison: str
+) -> None:
+    write_plugin(home.path / "plugins" / "ash", "demo-colors")
+    POISONS[poison](home.path / "plugins" / "poison")
+    config = home.config.read_text() + "plugins:\n  enabled: [ash, poison]\n"
+    with ExitStack() as stack:
+        if poison == "a folder that is closed":
+            stack.callback((home.path / "plugins" / "poison").chmod, 0o700)
+        home.config.write_text("plugins: [\n")
+        unread = [asked(home, require_tool, *words).status for words in (("plugins", "list"), ("pm", "status"))]
+        unedited = [asked(home, require_tool, *words).gist for words in EDITING]
+        home.config.write_text(config)
+        statuses = {" ".join(words): asked(home, require_tool, *words).status for words in LOOKING}
+        ran = home.say("run", "--", "python", "-c", "print('ran')")
+        changed = [asked(home, require_tool, *words) for words in CHANGING]
+        again = [asked(home, require_tool, *words).status for words in (("plugins", "list"), ("pm", "status"))]
+    assert (unread, set(unedited)) == ([0, 0], {"3 failed config-unreadable"})
+    assert statuses == dict.fromkeys(map(" ".join, LOOKING), 0) | NOTHING_SELECTED
+    assert (ran.status, "no generation was made yet" in ran.stderr, "Traceback" in ran.stderr) == (1, True, False)
+    assert [answer.status for answer in changed] == [0, 0, 0, 0], [answer.stdout for answer in changed]
+    assert again == [0, 0]
+
+
+NOTHING_SELECTED = {"pm verify": 1, "pm tree": 1, "plugins check": 1}
+
+
+def test_the_union_does_not_shrink_by_a_profile_that_cannot_be_read_where_the_pointer_is_gone(home: Home) -> None:
+    work = home.profile("work")
+    write_plugin(work.path / "plugins" / "birch", "demo-colors")
+    work.ask("plugins", "enable", "birch")
+    (home.state / "pointer.json").unlink()
+    config = work.config.read_text()
+    work.config.write_text("plugins: [\n")
+    answer = home.ask("pm", "init")
+    (reason,) = answer.value["reasons"]
+    assert (answer.gist, reason["declared_at"]["file"]) == ("3 failed config-unreadable", str(work.config))
+    assert f"once `{work.config}`:2 can be read" in home.ask("pm", "verify").value["reasons"][0]["hint"]
+    work.config.write_text(config)
+    assert (home.ask("pm", "init").status, home.admitted) == (0, ["birch in work"])
+
+
+def test_a_profile_of_which_nothing_was_admitted_is_said_to_count_for_nothing(home: Home) -> None:
+    work = home.profile("work")
+    work.config.write_text("plugins: [\n")
+    answer = home.ask("pm", "init")
+    (warning,) = (row for row in answer.value["warnings"] if row["code"] == "profile-unreadable")
+    assert (answer.status, "so none of its plugins counts: this is not YAML" in warning["message"]) == (0, True)
+
+
+# -- links
+
+
 def test_a_link_that_leads_nowhere_is_named_with_its_target(home: Home) -> None:
     """Case link-leads-nowhere-01, both of its inputs."""
     home.ask("pm", "init")
