@@ -33,7 +33,7 @@ from pm.generations.pointer import Pointer, read_pointer
 from pm.generations.records import Member, Record, next_number, pointer_bytes, record_bytes, recorded
 from pm.generations.transaction import Replacement, commit, digest
 from pm.generations.uv import forget
-from pm.generations.uv_cache import damaged_in_cache
+from pm.generations.uv_cache import damaged_in_cache, require_usable_cache
 from pm.host.core import HostedCore, core_to_json, keep_core
 from pm.host.interpreter import Interpreter
 from pm.index import IndexClient
@@ -113,6 +113,7 @@ def prepare(places: Places, lock: Lock, ingredients: Ingredients, selected: Reco
         and is_whole(places, selected, ingredients.interpreter)
     ):
         return Prepared(number, selected.environment, lock)
+    require_usable_cache(places)
     environment = own_environment(number)
     folder = places.environment(environment)
     try:

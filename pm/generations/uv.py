@@ -9,6 +9,7 @@ from pm.errors import PmError
 from pm.generations.disk_space import forget_unpacked, full_folder
 from pm.generations.distributions import interpreter_in
 from pm.generations.install_lock import held_by_programs
+from pm.generations.uv_cache import closed_in_cache
 from pm.host.pythons import own_cache, uv_binary
 from pm.index.package_sources import Sources
 from pm.names import marked_lines
@@ -84,6 +85,10 @@ def _run(places: Places, command: list[str | Path], asked: Mapping[str, str], fa
         hint = "free some space and run it again; nothing was changed"
         text = f"{failure.said}, no space is left:{_told(done.stderr)}"
         raise PmError("no-space", text, file=str(folder or ""), hint=hint)
+    closed = closed_in_cache(places)
+    if closed is not None:
+        closed.message = f"{failure.said}, {closed.message}:{_told(done.stderr)}"
+        raise closed
     raise PmError(failure.code, f"{failure.said}:{_told(done.stderr)}")
 
 

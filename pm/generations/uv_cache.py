@@ -5,13 +5,17 @@ in an environment, is the same file in the cache and in all environments to come
 that was unpacked with the files tells whether they are whole.
 """
 
+import errno
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from lockfiles import Lock
 from pm.dist_info import RecordLine
+from pm.errors import PmError
 from pm.generations.distributions import InstalledDistribution, digest_of_file, installed, lists_itself, read_lines
 from pm.places import Places
+from pm.system.files import disk_error, require_writable
 
 _ARCHIVES = "archive-v*"
 _ENTRIES = ("wheels-v*/*/*", "wheels-v*/*/*/*")
@@ -49,6 +53,22 @@ def unneeded_in_cache(places: Places, locks: Iterable[Lock]) -> Iterator[Path]:
         yield from (path for path in sorted(cache.glob(pattern)) if _is_entry(path) and path.name not in names)
     for pattern in _OF_NO_LOCK:
         yield from sorted(cache.glob(pattern))
+
+
+def require_usable_cache(places: Places) -> None:
+    """Raise `PmError` (`not-writable`) for what uv writes to with every call, before anything is fetched for it."""
+    cache = places.cache / "uv"
+    require_writable(cache, *(path for path in cache.glob("*") if path.is_dir()), *cache.glob("sdists-v*/.git"))
+
+
+def closed_in_cache(places: Places) -> PmError | None:
+    """Return what of uv's cache belongs to another user and cannot be written."""
+    for folder, folders, _ in os.walk(places.cache / "uv"):
+        for name in folders:
+            path = Path(folder, name)
+            if path.lstat().st_uid != os.geteuid() and not os.access(path, os.W_OK):
+                return disk_error(PermissionError(errno.EACCES, os.strerror(errno.EACCES)), path)
+    return None
 
 
 _OF_NO_LOCK = ("simple-v*", "flat-index-v*", "builds-v*", "git-v*", "environments-v*", "sdists-v*/[a-z]*")

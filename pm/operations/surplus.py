@@ -21,7 +21,7 @@ from pm.operations.installed_trees import installed_trees
 from pm.operations.leftovers import GONE
 from pm.operations.service_units import named_by_units
 from pm.places import EnvironmentNumber, GenerationNumber, Places
-from pm.system.files import is_damaged, read_regular, sync_folder
+from pm.system.files import disk_error, is_damaged, read_regular, sync_folder
 
 _TREE = re.compile(r"/pm/trees/([0-9a-f]{64})")
 
@@ -48,12 +48,27 @@ def collect_surplus(places: Places, environ: Mapping[str, str]) -> Problem | Non
         if len(recorded(places)) <= keep:
             return None
         needed = needed_of(places, environ)
-        for path in in_order(path for path in unneeded(places, needed) if not path.is_relative_to(places.cache)):
-            delete(places, path)
+        paths = in_order(path for path in unneeded(places, needed) if not path.is_relative_to(places.cache))
+        faults = [fault for path in paths if (fault := _not_deleted(places, path)) is not None]
     except (PmError, OSError) as error:
-        hint = "`hermes pm gc` tries it again"
-        return Problem("not-collected", f"what is no longer needed was not all deleted: {error}", hint=hint)
+        faults = [_told(error, places.generations)]
+    if not faults:
+        return None
+    hint = "; ".join(filter(None, (faults[0].hint, "`hermes pm gc` tries it again")))
+    return Problem("not-collected", f"what is no longer needed was not all deleted: {faults[0].message}", hint=hint)
+
+
+def _not_deleted(places: Places, path: Path) -> PmError | None:
+    """Delete what is not needed, or return why it stays: it keeps nothing else from going."""
+    try:
+        delete(places, path)
+    except (PmError, OSError) as error:
+        return _told(error, path)
     return None
+
+
+def _told(error: PmError | OSError, path: Path) -> PmError:
+    return error if isinstance(error, PmError) else disk_error(error, path, verb="deleted")
 
 
 def in_order(paths: Iterable[Path]) -> list[Path]:

@@ -295,9 +295,21 @@ def owner_hint(path: Path) -> str:
 
 def _of_owner(path: Path, owner: str) -> str:
     """Return what to do about a path of another user: in a folder of one's own, it should be one's own."""
-    if path.parent.stat().st_uid == os.geteuid() or path.lstat().st_uid == ROOT:
-        return f"it belongs to `{owner}`: `sudo chown -R {user_name(os.geteuid())} {_quoted(path)}` gives it to you"
+    strange = next((part for part in (path, *path.parents) if _should_be_ours(part)), None)
+    if strange is not None:
+        return f"it belongs to `{owner}`: `sudo chown -R {user_name(os.geteuid())} {_quoted(strange)}` gives it to you"
     return f"it belongs to `{owner}`: run this as that user, for example with `sudo -u {owner}`"
+
+
+def _should_be_ours(path: Path) -> bool:
+    """Say whether a path of another user lies in a folder of this one, or is one of root in a folder for this one."""
+    folder, owner, user = path.parent, path.lstat().st_uid, os.geteuid()
+    if user == owner or folder == path:
+        return False
+    status = folder.stat()
+    # in one for everyone, as `/tmp` is, each keeps what is theirs
+    shared = bool(status.st_mode & stat.S_ISVTX)
+    return status.st_uid == user or (owner == ROOT and not shared and os.access(folder, os.W_OK))
 
 
 def _quoted(path: Path) -> str:

@@ -14,7 +14,7 @@ import pytest
 from fixtures.homes import Answer, Home, new_home
 from fixtures.volumes import Volume
 from pm.errors import PmError
-from pm.system.files import require_replaceable
+from pm.system.files import require_replaceable, require_writable
 from pm.system.owners import user_name
 
 SERVICE = 12345
@@ -116,6 +116,16 @@ def test_what_cannot_keep_its_owner_is_refused_and_the_hint_says_chown(service: 
     assert as_service(lambda: require_replaceable(service.config)) == (
         f"not-writable: `{service.config}` belongs to `root` or to a group that you are not in, and would be yours once"
         f" replaced; it belongs to `root`: `sudo chown -R {name} {service.config}` gives it to you"
+    )
+
+
+def test_in_the_home_of_another_user_the_hint_says_to_run_it_as_that_user(service: Home) -> None:
+    """Case read-only-dir-07: nothing around the home is the service's, so nothing there should be."""
+    for path in (service.path, *service.path.rglob("*")):
+        os.chown(path, 0, 0)
+    assert as_service(lambda: require_writable(service.state)) == (
+        f"not-writable: `{service.state}` cannot be written: Permission denied; it belongs to `root`: run this as"
+        " that user, for example with `sudo -u root`"
     )
 
 

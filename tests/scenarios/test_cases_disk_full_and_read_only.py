@@ -6,7 +6,9 @@ import os
 import pwd
 import re
 import shlex
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -125,6 +127,80 @@ def test_what_belongs_to_somebody_else_is_named_with_its_owner_and_how_to_get_it
         mine, closed = pwd.getpwuid(os.geteuid()).pw_name, shlex.quote(reason["declared_at"]["file"])
         assert reason["hint"] == f"it belongs to `{owner}`: `sudo chown -R {mine} {closed}` gives it to you"
         assert changed(before, stocked.snapshot()) == []
+
+
+@pytest.mark.parametrize(
+    "place", [".", "plugins", "pm", "pm/locks", "pm/receipts", "pm/trees", "pm/wheels", "pm/cache", "pm/cache/uv"]
+)
+def test_all_that_belongs_to_another_user_is_told_at_once_and_what_the_hint_says_is_enough(
+    stocked: Home, require_tool: Callable[[str], Path], place: str
+) -> None:
+    """Case read-only-dir-07: the mismatch is reported before anything is fetched, and the command leads on."""
+    stocked.install(stocked.plugin("ash", "kit==1.0"))
+    words = ("plugins", "install", stocked.plugin("birch", "gear"), "--enable")
+    strange = (stocked.path / place).resolve()
+    with all_owned_by(NOBODY, strange):
+        before = stocked.snapshot()
+        refused = as_somebody(stocked, require_tool, *words)
+        [reason] = refused.value["reasons"]
+        assert (refused.gist, changed(before, stocked.snapshot())) == ("3 failed not-writable", [])
+        [said] = re.findall(r"`sudo (chown -R \S+ \S+)` gives it to you", reason["hint"])
+        assert shlex.split(said)[-1] == str(strange)
+        subprocess.run(shlex.split(said), check=True)
+        assert as_somebody(stocked, require_tool, *words).gist == "0 admitted"
+
+
+def test_an_environment_that_belongs_to_another_user_is_left_and_keeps_nothing_else(
+    stocked: Home, require_tool: Callable[[str], Path]
+) -> None:
+    """Case read-only-dir-07: a generation is built beside it; what cannot be deleted is told with how to get it."""
+    stocked.config.write_text(stocked.config.read_text().replace("pm:\n", "pm:\n  keep_generations: 1\n"))
+    stocked.install(stocked.plugin("ash", "kit==1.0"))
+    old, before = stocked.generation, snapshot(stocked.generation)
+    with all_owned_by(NOBODY, old):
+        answers = [
+            as_somebody(stocked, require_tool, "plugins", "install", stocked.plugin(name, needs), "--enable")
+            for name, needs in (("birch", "gear"), ("cedar", "demo-colors"))
+        ]
+        [warning] = [row for row in answers[0].value["warnings"] if row["code"] == "not-collected"]
+        assert ([answer.gist for answer in answers], snapshot(old)) == (["0 admitted", "0 admitted"], before)
+        mine = pwd.getpwuid(os.geteuid()).pw_name
+        assert warning["hint"].endswith(f"`sudo chown -R {mine} {old}` gives it to you; `hermes pm gc` tries it again")
+        kept = sorted(path.name for path in stocked.state.glob("generations/[0-9]*"))
+        assert kept == sorted([old.name, "3", "3.json"])
+        subprocess.run(["chown", "-R", mine, str(old)], check=True)
+        assert (as_somebody(stocked, require_tool, "pm", "gc").gist, old.exists()) == ("0 collected", False)
+
+
+def test_a_bucket_of_the_cache_that_belongs_to_another_user_is_named(
+    stocked: Home, require_tool: Callable[[str], Path]
+) -> None:
+    """Case read-only-dir-07: deep in what uv keeps, where only uv finds it."""
+    stocked.install(stocked.plugin("ash", "kit==1.0"))
+    [bucket] = (stocked.state / "cache" / "uv").glob("wheels-v*")
+    strange = next(path for path in sorted(bucket.iterdir()) if path.is_dir())
+    with all_owned_by(NOBODY, strange):
+        answer = as_somebody(stocked, require_tool, "plugins", "install", stocked.plugin("birch", "gear"), "--enable")
+        [reason] = answer.value["reasons"]
+        mine = pwd.getpwuid(os.geteuid()).pw_name
+        assert (answer.gist, f"`sudo chown -R {mine} {strange}` gives it to you" in reason["hint"]) == (
+            "3 failed not-writable",
+            True,
+        )
+
+
+@contextmanager
+def all_owned_by(user: int, path: Path) -> Iterator[None]:
+    """Let a path and all that lies in it belong to another user for a while."""
+    owner = os.geteuid()
+    if owner != 0:
+        pytest.skip("only root can give a file to another user")
+    subprocess.run(["chown", "-R", "--no-dereference", str(user), path], check=True)
+    try:
+        yield
+    finally:
+        if path.exists():
+            subprocess.run(["chown", "-R", "--no-dereference", str(owner), path], check=True)
 
 
 def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
