@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pm.config.profiles import read_profiles
+from pm.config.profiles import Profile, read_profiles
 from pm.errors import PmError
 from pm.places import Places
 
@@ -43,7 +43,19 @@ def unreadable_config(places: Places) -> PmError | None:
         return None
     used = places.pointer.exists() or any(places.generations.glob("*.json"))
     needed = (profile for profile in profiles if used or profile.home in (places.root, places.home))
-    return next((profile.error for profile in needed if profile.error is not None), None)
+    faults = (_fault(profile, is_root=profile.home == places.root) for profile in needed)
+    return next((fault for fault in faults if fault is not None), None)
+
+
+def _fault(profile: Profile, *, is_root: bool) -> PmError | None:
+    """Return what is wrong with a config; of the manager's own settings only those of the root count."""
+    if profile.selection is None or not is_root:
+        return profile.error
+    try:
+        _ = profile.selection.settings
+    except PmError as error:
+        return error
+    return None
 
 
 def _readable(config: PmError) -> str:

@@ -84,19 +84,32 @@ def _built_again(run: OperationRun, record: Record, faults: Iterable[Fault], opt
 def _built(run: OperationRun, record: Record, options: Options) -> Prepared | Refused:
     interpreter = describe_interpreter(Path(record.interpreter), run.places.cache)
     hosted = recorded_core(run.places, record)
-    allowed = allowed_collisions(record.consents)
+    offline = Ingredients(hosted, interpreter, None, None, allowed_collisions(record.consents))
     with run.phase("build", f"building an environment of {len(record.lock.pins)} packages"):
         if options.offline:
-            return prepare(run.places, record.lock, Ingredients(hosted, interpreter, None, None, allowed), None)
-        settings = read_selection(run.places.root).settings
+            return prepare(run.places, record.lock, offline, None)
+        try:
+            settings = read_selection(run.places.root).settings
+        except PmError as unread:
+            return _built_of_cache(run, record, offline, unread)
         sources = sources_of(settings, run.places, run.context.environ)
         _bring_wheels(run, record, interpreter, sources)
         try:
-            return prepare(run.places, record.lock, Ingredients(hosted, interpreter, sources, None, allowed), None)
+            return prepare(run.places, record.lock, offline._replace(sources=sources), None)
         except PmError as error:
             if error.code == "install-failed":
                 error.hint = error.hint or "the wheels may be gone from the index; `hermes pm init` resolves again"
             raise
+
+
+def _built_of_cache(run: OperationRun, record: Record, offline: Ingredients, unread: PmError) -> Prepared | Refused:
+    """Build the lock where the config does not tell where packages come from; raise that where more is needed."""
+    try:
+        return prepare(run.places, record.lock, offline, None)
+    except PmError as error:
+        if error.code != "install-failed":
+            raise
+        raise unread from error
 
 
 def _bring_wheels(run: OperationRun, record: Record, interpreter: Interpreter, sources: Sources) -> None:

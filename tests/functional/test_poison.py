@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -234,6 +235,27 @@ def test_a_config_that_cannot_be_read_is_named_and_what_was_admitted_stays(
     assert "config.yaml" in ran.stderr
 
 
+def test_a_damaged_environment_is_repaired_though_the_config_cannot_be_read(home: Home) -> None:
+    write_plugin(home.path / "plugins" / "ash", "demo-colors")
+    home.ask("plugins", "enable", "ash")
+    config = home.config.read_text()
+    for is_cached in (True, False):
+        [module] = home.generation.glob("lib/python3*/site-packages/demo_colors.py")
+        module.parent.chmod(0o755)
+        module.unlink()
+        home.config.write_text("plugins: [\n")
+        assert home.ask("pm", "verify").steps == ["repair hermes-embedded-core==0.1.0"]
+        if is_cached:
+            assert home.ask("pm", "repair").gist == "0 repaired"
+        else:
+            shutil.rmtree(home.state / "cache")
+            shutil.rmtree(home.state / "wheels")
+            assert home.ask("pm", "repair").gist == "3 failed config-unreadable"
+            home.config.write_text(config)
+            assert home.ask("pm", "repair").gist == "0 repaired"
+        assert home.ask("pm", "verify").gist == "0 verified"
+
+
 # -- homes in which no generation can be read
 
 
@@ -399,6 +421,16 @@ def test_the_union_does_not_shrink_by_a_profile_that_cannot_be_read_where_the_po
     assert f"once `{work.config}`:2 can be read" in home.ask("pm", "verify").value["reasons"][0]["hint"]
     work.config.write_text(config)
     assert (home.ask("pm", "init").status, home.admitted) == (0, ["birch in work"])
+
+
+def test_a_setting_that_cannot_be_read_is_in_the_way_of_the_first_generation_too(home: Home) -> None:
+    home.config.write_text("pm:\n  keep_generations: many\n")
+    (reason,) = home.ask("pm", "verify").value["reasons"]
+    assert reason["hint"] == (
+        f"`hermes pm init` makes one once `{home.config}`:2 can be read: "
+        "`pm.keep_generations` must be a number from 1 upwards, not `many`"
+    )
+    assert home.ask("pm", "init").gist == "3 failed config-unreadable"
 
 
 def test_a_profile_of_which_nothing_was_admitted_is_said_to_count_for_nothing(home: Home) -> None:
