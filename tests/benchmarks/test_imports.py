@@ -51,8 +51,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     return home
 
 
-def imported(home: Home, folder: Path) -> set[str]:
-    """Return what a dry run of a plugin's folder imports."""
+def imported(home: Home, *folders: Path) -> set[str]:
+    """Return what dry runs of these folders all import: what one alone imports came of the load, as a late answer."""
+    return set.intersection(*(_imported(home, folder) for folder in folders))
+
+
+def _imported(home: Home, folder: Path) -> set[str]:
     command: list[str | Path] = [sys.executable, "-X", "importtime", HERMES, "plugins", "check", folder, "--json"]
     done = subprocess.run(command, env=home.environ, cwd=home.work, capture_output=True, text=True, check=True)
     lines = done.stderr.splitlines()
@@ -62,7 +66,7 @@ def imported(home: Home, folder: Path) -> set[str]:
 def test_a_dry_run_of_a_known_plugin_imports_no_reader_and_nothing_heavy(home: Home) -> None:
     plugin = home.plugin("ash", "demo-socket<3")
     home.ask("plugins", "check", plugin)
-    found = imported(home, plugin)
+    found = imported(home, plugin, plugin)
     assert "admission.verdict" in found
     assert found & (HEAVY | READERS) == set()
 
@@ -70,9 +74,13 @@ def test_a_dry_run_of_a_known_plugin_imports_no_reader_and_nothing_heavy(home: H
 def test_a_dry_run_of_a_plugin_that_nobody_has_seen_imports_its_reader_and_nothing_else_that_is_heavy(
     home: Home,
 ) -> None:
-    text = '[project]\nname = "birch"\nversion = "1.0"\ndependencies = ["demo-socket>=1,<3"]\n'
-    plugin = home.plugin("birch", files={"pyproject.toml": text})
-    (plugin / "plugin.yaml").unlink()
-    found = imported(home, plugin)
+    found = imported(home, _project(home, "birch"), _project(home, "cedar"))
     assert "tomllib" in found
     assert found & (HEAVY | {"yaml"}) == set()
+
+
+def _project(home: Home, name: str) -> Path:
+    text = f'[project]\nname = "{name}"\nversion = "1.0"\ndependencies = ["demo-socket>=1,<3"]\n'
+    plugin = home.plugin(name, files={"pyproject.toml": text})
+    (plugin / "plugin.yaml").unlink()
+    return plugin
