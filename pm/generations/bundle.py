@@ -25,6 +25,7 @@ from pm.limits import PROJECT_LOCK_BYTES
 from pm.names import EMBEDDED_NAME
 from pm.places import expanded
 from pm.system.files import read_regular
+from pm.system.folders import walk
 
 WHEELS = "wheels"
 LOCK = "pylock.toml"
@@ -110,7 +111,7 @@ def _sum_line(name: str, sha256: str) -> bytes:
 
 def _files(folder: Path) -> Iterator[str]:
     """Yield the files below a folder, but for the sums themselves."""
-    for directory, _, names in os.walk(folder):
+    for directory, _, names in walk(folder):
         for name in names:
             path = Path(directory, name)
             relative = path.relative_to(folder).as_posix()

@@ -36,6 +36,7 @@ from pm.inside import FILE, module_source
 from pm.names import HOST_NAME, shown
 from pm.places import EnvironmentNumber, Places
 from pm.system.files import disk_error, write_bytes
+from pm.system.folders import walk
 
 _OVERWRITING = "pylock.overwriting.toml"
 """Beside the lock, which names wheels relative to it, and only while it is used."""
@@ -104,7 +105,7 @@ def discard_environment(folder: Path) -> None:
     """Remove an environment, also one whose folders are read-only."""
     if not folder.exists():
         return
-    for directory, _, _ in os.walk(folder):
+    for directory, _, _ in walk(folder):
         Path(directory).chmod(0o755)
     shutil.rmtree(folder, onerror=_raise_named)
 

@@ -27,12 +27,12 @@ from pm.system.files import (
     is_damaged,
     read_regular,
     read_stored,
-    remove_tree,
     require_replaceable,
     sync_folder,
     write_bytes,
     write_json,
 )
+from pm.system.folders import remove_tree
 from pm.system.owners import hand_over
 from pm.system.signals import too_late
 

@@ -24,6 +24,7 @@ from pm.host.interpreter import Interpreter, describe_interpreter
 from pm.names import shown
 from pm.places import Places
 from pm.plugins.tree import files_of_digest, fitting_entries, link_target, tree_digest, tree_entries
+from pm.system.folders import walk
 
 _OF_THE_ENVIRONMENT = frozenset({"_virtualenv.py", "_virtualenv.pth"})
 """What uv puts beside the distributions of every environment."""
@@ -170,7 +171,7 @@ def _foreign(folder: Path, site: Path) -> Iterator[Fault]:
     """Yield the files that neither a distribution nor the manager brought; bytecode counts as well."""
     ours = {os.path.normpath(site / line.path) for one in installed(site) for line in lines_of(one)}
     ours |= {os.path.normpath(folder / line.path) for line in own_files(folder)}
-    for directory, folders, files in os.walk(site):
+    for directory, folders, files in walk(site):
         folders.sort()
         for name in sorted(files):
             path = Path(directory, name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import os
 import sys
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 from admission import Problem
 from pm.documents.files import folder_files, text_of
 from pm.limits import SOURCE_SIGNS
+from pm.system.folders import walk
 
 UNREAD = "source-not-parsed"
 _MOST_FILES = 2000
@@ -163,7 +163,7 @@ def subclasses(trees: Collection[ast.AST], base: str) -> frozenset[str]:
 
 def _python_files(folder: Path) -> Iterator[str]:
     """Yield the paths of Python files; folders behind links do not belong to the plugin."""
-    for root, folders, files in os.walk(folder):
+    for root, folders, files in walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
         inside = Path(root).relative_to(folder)
         yield from ((inside / name).as_posix() for name in sorted(files) if name.endswith(".py"))

@@ -17,6 +17,7 @@ from pm.generations.records import Member
 from pm.operations.run import OperationRun
 from pm.places import expanded
 from pm.plugins.discovery import Found
+from pm.system.folders import walk
 from pm.verdict.resolve import Resolver
 from pm.verdict.state import State
 
@@ -69,7 +70,7 @@ def _missing(resolver: Resolver, found: Found | Member, folder: Path, lock: Lock
 def _stamps(folder: Path) -> Iterator[bytes]:
     """Yield what changes with the source of a plugin, and with what is beside it."""
     yield os.fsencode(folder)
-    for directory, folders, files in os.walk(folder):
+    for directory, folders, files in walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_OF_THE_PLUGIN)
         for name in sorted(files):
             if name.endswith((".py", ".toml")):

@@ -27,7 +27,8 @@ from pm.plugins.tree import (
     tree_digest,
     tree_entries,
 )
-from pm.system.files import unfinished
+from pm.system.files import read_regular, unfinished
+from pm.system.folders import make_folders, remove_tree, walk
 
 # no part of a plugin's tree, and still made there on purpose: an environment of the plugin's own
 _NOBODYS = LEFT_OUT_FOLDERS - {".venv"}
@@ -60,10 +61,11 @@ def keep_again(places: Places, digest: str, folder: Path, only: Collection[str] 
     if kept.exists():
         damaged = unfinished(kept)  # which the next operation deletes, if this one does not come so far
         kept.rename(damaged)
-        shutil.rmtree(damaged, ignore_errors=True)
+        with suppress(OSError):
+            remove_tree(damaged)
     copy_plugin(folder, kept, only)
     if tree_digest(kept) != digest:
-        shutil.rmtree(kept)
+        remove_tree(kept)
         raise PmError("not-writable", f"`{folder}` changed while it was copied", file=str(folder))
 
 
@@ -71,10 +73,9 @@ def forget_tree(places: Places, digest: str) -> None:
     """Remove a kept tree if neither a plugin's folder nor a generation's record names it, as far as can be told."""
     records = places.generations.glob("*.json")
     with suppress(OSError):  # what was done is done, and `gc` takes what is not needed
-        if digest not in installed_trees(places).values() and not any(
-            digest in record.read_text() for record in records
-        ):
-            shutil.rmtree(places.tree(digest))
+        is_installed = digest in installed_trees(places).values()
+        if not is_installed and not any(digest.encode() in read_regular(record) for record in records):
+            remove_tree(places.tree(digest))
 
 
 def placed(places: Places, digest: str, folder: Path, *, recorded: str | None) -> tuple[Replacement, ...]:
@@ -107,7 +108,8 @@ def discard(places: Places, replacements: Iterable[Replacement]) -> None:
     """
     for replacement in replacements:
         if replacement.tree is not None:
-            shutil.rmtree(replacement.tree, ignore_errors=True)
+            with suppress(OSError):  # what the next operation sweeps
+                remove_tree(replacement.tree)
         if replacement.content is None:
             _forget_bytecode(places, replacement.path)
 
@@ -134,7 +136,7 @@ def _carry(paths: Iterable[str], folder: Path, stage: Path) -> None:
     for path in paths:
         target = stage / path
         if not os.path.lexists(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make_folders(target.parent)
             shutil.copy2(folder / path, target, follow_symlinks=False)
 
 
@@ -185,10 +187,9 @@ def own_files(places: Places, folder: Path, recorded: str | None) -> list[str]:
 
 def _paths(folder: Path, besides: Collection[str] = ()) -> Iterator[str]:
     """Yield all files and links below a folder, whatever they are: this is no plugin that must be fit to be copied."""
-    for directory, folders, files in os.walk(folder):
-        links = [name for name in folders if Path(directory, name).is_symlink()]
-        folders[:] = [name for name in folders if name not in besides and name not in links]
-        for name in (*files, *links):
+    for directory, folders, others in walk(folder):
+        folders[:] = [name for name in folders if name not in besides]
+        for name in others:
             path = Path(directory, name)
             if path.is_symlink() or path.is_file():  # a pipe or socket belongs to the process that made it
                 yield path.relative_to(folder).as_posix()

@@ -8,6 +8,7 @@ from pathlib import Path
 from pm.limits import SERVICE_UNIT_BYTES
 from pm.places import EnvironmentNumber, Places
 from pm.system.files import read_regular
+from pm.system.folders import walk
 
 _OF_THE_SYSTEM = ("/etc/systemd/system", "/etc/systemd/user", "/run/systemd/system", "/usr/local/lib/systemd/system")
 _OF_A_USER = (".config/systemd/user", ".local/share/systemd/user", "Library/LaunchAgents")
@@ -43,7 +44,7 @@ def _spellings(places: Places, home: str) -> set[str]:
 
 def _texts(folder: Path) -> Iterator[bytes]:
     """Yield what the units of a folder say, and their drop-ins; what cannot be read says nothing."""
-    for directory, _, names in os.walk(folder):
+    for directory, _, names in walk(folder):
         for name in names:
             if name.endswith(_KINDS):
                 try:

@@ -22,6 +22,7 @@ from pm.operations.leftovers import GONE
 from pm.operations.service_units import named_by_units
 from pm.places import EnvironmentNumber, GenerationNumber, Places
 from pm.system.files import disk_error, is_damaged, read_regular, sync_folder
+from pm.system.folders import walk
 
 _TREE = re.compile(r"/pm/trees/([0-9a-f]{64})")
 
@@ -231,7 +232,7 @@ def _statuses(path: Path) -> Iterator[os.stat_result]:
     if not path.is_dir() or path.is_symlink():
         yield path.lstat()
         return
-    for folder, _, files in os.walk(path):
+    for folder, _, files in walk(path):
         for name in files:
             yield os.lstat(os.path.join(folder, name))  # noqa: PTH118 - a Path for each of many files costs more
 
@@ -257,4 +258,4 @@ def cached(places: Places, needed: Needed) -> Iterator[Path]:
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    return [Path(folder, name) for folder, _, names in os.walk(path) for name in names]
+    return [Path(folder, name) for folder, _, names in walk(path) for name in names]

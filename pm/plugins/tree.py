@@ -12,7 +12,8 @@ from typing import NamedTuple
 from pm.errors import PmError
 from pm.limits import PLUGIN_BYTES, PLUGIN_DEPTH, PLUGIN_ENTRIES
 from pm.names import shown
-from pm.system.files import disk_error, remove_tree, require_space, unfinished
+from pm.system.files import disk_error, require_space, unfinished
+from pm.system.folders import remove_tree
 
 LEFT_OUT_FOLDERS = frozenset(
     {

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import itertools
 import json
 import os
 import re
@@ -196,48 +195,6 @@ def path_text(value: str) -> str:
 def is_damaged(error: OSError) -> bool:
     """Say whether `read_regular` refused what lies there, and no later attempt will get more of it."""
     return error.errno in (errno.EINVAL, errno.EFBIG, errno.ELOOP)
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder with all that is in it, however deep that is. Raise `OSError` for what cannot be removed."""
-    import shutil  # with it come three compressors, and most operations remove nothing
-
-    if not folder.is_dir():
-        return
-    try:
-        shutil.rmtree(folder)
-    except RecursionError:  # it takes a level of the stack for each folder
-        _flatten(folder)
-        shutil.rmtree(folder)
-    except PermissionError:
-        _open_folders(folder)
-        shutil.rmtree(folder)
-
-
-def _open_folders(top: Path) -> None:
-    """Give the owner all rights on the folders in a folder: without them nothing in them can be removed."""
-    top.chmod(stat.S_IRWXU)
-    for folder, inner, _ in os.walk(top):
-        for path in (Path(folder, name) for name in inner):
-            if not path.is_symlink():
-                path.chmod(stat.S_IRWXU)
-
-
-def _flatten(top: Path) -> None:
-    """Move what lies deep in a folder up into it, so that nothing in it is deep."""
-    waiting = [(top, 0)]
-    for number in itertools.count():
-        if not waiting:
-            return
-        folder, depth = waiting.pop()
-        if depth == _DEEP:
-            folder, depth = folder.rename(top / f".{number}.{os.urandom(4).hex()}"), 1
-        with os.scandir(folder) as entries:
-            waiting += [(Path(entry.path), depth + 1) for entry in entries if entry.is_dir(follow_symlinks=False)]
-
-
-_DEEP = 8
-"""Folders in each other whose names make no path that is too long for the system, however long they are."""
 
 
 def sync_folder(path: Path) -> None:

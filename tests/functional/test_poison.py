@@ -13,6 +13,7 @@ import pytest
 
 from fixtures.homes import Answer, Home, write_plugin
 from fixtures.running import as_somebody
+from pm.system.folders import make_folders
 
 DIGITS = "9" * 5000
 
@@ -116,6 +117,10 @@ POISONS: dict[str, Callable[[Path], None]] = {
     "digits in YAML": manifest(f"name: poison\nmanifest_version: {DIGITS}\n"),
     "digits in JSON": manifest(f'{{"name": "poison", "manifest_version": {DIGITS}}}', "plugin.json"),
     "digits in TOML": manifest(f'[project]\nname = "poison"\n[tool.x]\nn = {DIGITS}\n', "pyproject.toml"),
+    "digits of base 60": manifest(f"name: 1{':1' * 500_000}\n"),
+    "strings without an end": manifest("#" + "." * 64 + "\n" + '\\"""\n' * 200_000, "pyproject.toml"),
+    "a long address": manifest(f"python_dependencies: ['http://{'a:' * 400_000}/x-1-py3-none-any.whl']\n"),
+    "folders in each other": lambda folder: make_folders(folder.joinpath(*["d"] * 1500)),
     "digits in a version": manifest(f'name: poison\npython_dependencies: ["demo-colors>=1.{DIGITS}"]\n'),
     "digits in bounds": manifest(f'name: poison\nrequires_hermes: ">={DIGITS}"\n'),
     "merges": manifest(merged()),
@@ -169,6 +174,8 @@ CONFIGS: dict[str, Callable[[Path], None]] = {
     "a terabyte": hole,
     "merges": text(merged()),
     "digits": text(f"pm:\n  keep_generations: {DIGITS}\n"),
+    "digits of base 16": text(f"plugins:\n  enabled: [0x{'F' * 5000}]\n"),
+    "digits of base 60": text(f"memory:\n  provider: 1{':1' * 1_000_000}\n"),
     "no YAML": text("plugins: [\n"),
     "bytes": lambda file: (file.write_bytes(b"\xff\xfe\x00"), None)[1],
 }
@@ -209,6 +216,17 @@ def test_every_verb_works_for_the_others_beside_a_plugin_that_cannot_be_read(
     assert statuses | {"plugins check": 0} == dict.fromkeys(map(" ".join, LOOKING), 0)
     assert (ran.status, ran.stdout, "Traceback" in ran.stderr) == (0, "ran\n", False)
     assert [answer.status for answer in changed] == [0, 0, 0, 0], [answer.stdout for answer in changed]
+
+
+def test_a_plugin_whose_folders_lie_deep_in_each_other_comes_and_goes(home: Home) -> None:
+    home.install(home.plugin("ash", "demo-colors"))
+    folder = home.path / "plugins" / "ash"
+    make_folders(folder.joinpath(*["d"] * 1500))
+    # what a plugin wrote stays when it goes
+    (folder.joinpath(*["d"] * 1100) / "own.txt").touch()
+    words = [("plugins", "check", "ash"), *CHANGING[:2], ("pm", "verify"), ("plugins", "remove", "ash"), ("pm", "gc")]
+    assert [home.ask(*one).status for one in words] == [0] * 6
+    assert (folder.joinpath(*["d"] * 1100) / "own.txt").exists()
 
 
 @pytest.mark.parametrize("config", CONFIGS)

@@ -20,7 +20,6 @@ from pm.system.files import (
     put_in_place,
     read_json,
     read_regular,
-    remove_tree,
     unfinished,
     unfinished_by,
     working_folder,
@@ -168,16 +167,6 @@ def test_a_damaged_file_counts_as_missing(tmp_path: Path, content: bytes) -> Non
     (tmp_path / "file").write_bytes(content)
     (tmp_path / "folder").mkdir()
     assert [read_json(tmp_path / name) for name in ("file", "folder", "gone", "file/below")] == [None] * 4
-
-
-def test_a_folder_is_removed_however_deep_it_is(tmp_path: Path) -> None:
-    folder = tmp_path / "top"
-    for _ in range(1500):
-        folder.mkdir()
-        folder /= "d"
-    remove_tree(tmp_path / "top")
-    remove_tree(tmp_path / "top")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_only_a_regular_file_within_the_limit_is_read(tmp_path: Path) -> None:

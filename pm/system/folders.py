@@ -1,0 +1,76 @@
+"""Go through folders of others and remove them, however deep they are: no level of the stack is taken for each."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+
+def walk(top: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield each folder below a path, itself first, with the names of its folders and of everything else in it.
+
+    As `os.walk` does: what is taken out of the list of folders is not gone into, and what cannot be read is empty. A
+    link is no folder, wherever it leads.
+    """
+    waiting = [os.fspath(top)]
+    while waiting:
+        directory = waiting.pop()
+        folders: list[str] = []
+        others: list[str] = []
+        with suppress(OSError), os.scandir(directory) as entries:
+            for entry in entries:
+                (folders if entry.is_dir(follow_symlinks=False) else others).append(entry.name)
+        yield directory, folders, others
+        waiting += [os.path.join(directory, name) for name in reversed(folders)]  # noqa: PTH118 - a Path costs more
+
+
+def make_folders(path: Path) -> None:
+    """Make a folder with those above it that are missing. Raise `OSError` for what cannot be made."""
+    missing = list(itertools.takewhile(lambda folder: not folder.exists(), (path, *path.parents)))
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with all that is in it, however deep that is. Raise `OSError` for what cannot be removed."""
+    import shutil  # with it come three compressors, and most operations remove nothing
+
+    if not folder.is_dir():
+        return
+    try:
+        shutil.rmtree(folder)
+    except RecursionError:  # it takes a level of the stack for each folder
+        _flatten(folder)
+        shutil.rmtree(folder)
+    except PermissionError:
+        _open_folders(folder)
+        shutil.rmtree(folder)
+
+
+def _open_folders(top: Path) -> None:
+    """Give the owner all rights on the folders in a folder: without them nothing in them can be removed."""
+    top.chmod(stat.S_IRWXU)
+    for folder, inner, _ in walk(top):
+        for name in inner:
+            Path(folder, name).chmod(stat.S_IRWXU)
+
+
+def _flatten(top: Path) -> None:
+    """Move what lies deep in a folder up into it, so that nothing in it is deep."""
+    waiting = [(top, 0)]
+    for number in itertools.count():
+        if not waiting:
+            return
+        folder, depth = waiting.pop()
+        if depth == _DEEP:
+            folder, depth = folder.rename(top / f".{number}.{os.urandom(4).hex()}"), 1
+        with os.scandir(folder) as entries:
+            waiting += [(Path(entry.path), depth + 1) for entry in entries if entry.is_dir(follow_symlinks=False)]
+
+
+_DEEP = 8
+"""Folders in each other whose names make no path that is too long for the system, however long they are."""
