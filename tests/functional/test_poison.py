@@ -13,7 +13,7 @@ import pytest
 
 from fixtures.homes import Answer, Home, write_plugin
 from fixtures.running import as_somebody
-from pm.system.folders import make_folders
+from pm.system.folders import make_folders, remove_tree
 
 DIGITS = "9" * 5000
 
@@ -209,6 +209,8 @@ def test_every_verb_works_for_the_others_beside_a_plugin_that_cannot_be_read(
     POISONS[poison](home.path / "plugins" / "poison")
     home.config.write_text(home.config.read_text().replace("- ash", "- ash\n    - poison"))
     with ExitStack() as stack:
+        # deeper than other programs remove
+        stack.callback(remove_tree, home.path / "plugins" / "poison" / "d")
         stack.callback(opened, home.path / "plugins" / "poison")
         statuses = {" ".join(words): asked(home, require_tool, *words).status for words in LOOKING}
         ran = home.say("run", "--", "python", "-c", "print('ran')")
@@ -225,8 +227,10 @@ def test_a_plugin_whose_folders_lie_deep_in_each_other_comes_and_goes(home: Home
     # what a plugin wrote stays when it goes
     (folder.joinpath(*["d"] * 1100) / "own.txt").touch()
     words = [("plugins", "check", "ash"), *CHANGING[:2], ("pm", "verify"), ("plugins", "remove", "ash"), ("pm", "gc")]
-    assert [home.ask(*one).status for one in words] == [0] * 6
-    assert (folder.joinpath(*["d"] * 1100) / "own.txt").exists()
+    with ExitStack() as stack:
+        stack.callback(remove_tree, folder)
+        assert [home.ask(*one).status for one in words] == [0] * 6
+        assert (folder.joinpath(*["d"] * 1100) / "own.txt").exists()
 
 
 @pytest.mark.parametrize("config", CONFIGS)
