@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -21,6 +22,11 @@ def test_a_call_that_takes_too_long_is_ended() -> None:
             pass
 
     assert limited(endless, seconds=0.2).status is None
+
+
+def test_a_call_that_waits_too_long_is_ended() -> None:
+    reader, _ = os.pipe()
+    assert limited(lambda: os.read(reader, 1), seconds=0.1).status is None
 
 
 def test_a_call_that_takes_too_much_memory_fails() -> None:
