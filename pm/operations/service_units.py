@@ -2,13 +2,14 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pm.limits import SERVICE_UNIT_BYTES
-from pm.places import EnvironmentNumber, Places
+from pm.places import EnvironmentNumber, Places, user_home
 from pm.system.files import read_regular
 from pm.system.folders import walk
+from pm.system.owners import owners_home
 
 _OF_THE_SYSTEM = ("/etc/systemd/system", "/etc/systemd/user", "/run/systemd/system", "/usr/local/lib/systemd/system")
 _OF_A_USER = (".config/systemd/user", ".local/share/systemd/user", "Library/LaunchAgents")
@@ -17,22 +18,24 @@ _KINDS = (".service", ".conf", ".timer", ".socket", ".path", ".plist")
 
 
 def named_by_units(places: Places, environ: Mapping[str, str]) -> frozenset[EnvironmentNumber]:
-    """Return the environments of this root that a unit or a drop-in of the system or of this user names by path."""
-    home = environ.get("HOME", "")
-    texts = [text for folder in _folders(environ, home) for text in _texts(folder)]
+    """Return the environments of this root that a unit or a drop-in names by path.
+
+    Those of the system are looked at, of this user, and of the user that the root belongs to: it may be a service's.
+    """
+    users = {str(home) for home in (user_home(environ), owners_home(places.root)) if home is not None}
+    texts = [text for folder in dict.fromkeys(_folders(environ, users)) for text in _texts(folder)]
     numbers: set[EnvironmentNumber] = set()
-    for spelling in _spellings(places, home):
+    for spelling in {spelling for home in users or {""} for spelling in _spellings(places, home)}:
         pattern = re.compile(re.escape(os.fsencode(f"{spelling}/pm/generations/")) + rb"([0-9]{1,9})(?![0-9.])")
         numbers |= {EnvironmentNumber(int(number)) for text in texts for number in pattern.findall(text)}
     return frozenset(numbers)
 
 
-def _folders(environ: Mapping[str, str], home: str) -> Iterator[Path]:
+def _folders(environ: Mapping[str, str], homes: Iterable[str]) -> Iterator[Path]:
     yield from map(Path, _OF_THE_SYSTEM)
     if environ.get("XDG_CONFIG_HOME"):
         yield Path(environ["XDG_CONFIG_HOME"], "systemd", "user")
-    if home:
-        yield from (Path(home, folder) for folder in _OF_A_USER)
+    yield from (Path(home, folder) for home in sorted(homes) for folder in _OF_A_USER)
 
 
 def _spellings(places: Places, home: str) -> set[str]:

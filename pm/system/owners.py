@@ -73,3 +73,14 @@ def user_name(user: int) -> str:
         return pwd.getpwuid(user).pw_name
     except KeyError:
         return f"#{user}"
+
+
+def owners_home(path: Path) -> Path | None:
+    """Return the home of the user that a path belongs to; `None` for one that has none."""
+    import pwd
+
+    status = _status(path)
+    try:
+        return Path(pwd.getpwuid(status.st_uid).pw_dir) if status is not None else None
+    except KeyError:
+        return None
