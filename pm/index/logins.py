@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -43,8 +44,10 @@ class Logins:
         from netrc import NetrcParseError, netrc
 
         for path in _places():
+            if path.exists() and not path.is_file():  # a pipe would be waited for
+                return None
             try:
-                return netrc(path)
+                return netrc(str(path))
             except FileNotFoundError:
                 continue
             except (OSError, NetrcParseError, *TROUBLE):
@@ -52,11 +55,11 @@ class Logins:
         return None
 
 
-def _places() -> list[str]:
+def _places() -> list[Path]:
     if named := os.environ.get("NETRC"):
-        return [named]
+        return [Path(named)]
     home = user_home(os.environ)
-    return [str(home / name) for name in (".netrc", "_netrc")] if home is not None else []
+    return [home / name for name in (".netrc", "_netrc")] if home is not None else []
 
 
 def origin(url: str) -> tuple[str, str]:

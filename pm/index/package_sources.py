@@ -16,7 +16,14 @@ from urllib.parse import quote, unquote, urlsplit
 
 from admission import Notice
 from pm.errors import PmError
-from pm.index.tool_configuration import PIP_VARIABLES, consulted_files, pip_files, pip_options, uv_files
+from pm.index.tool_configuration import (
+    PIP_VARIABLES,
+    consulted_files,
+    pip_files,
+    pip_options,
+    require_file_of_uv,
+    uv_files,
+)
 from pm.names import marked_lines, shown
 from pm.places import expanded
 from pm.redaction import HOW_TO_WRITE_PASSWORDS, is_readable, redact, userinfo_of, without_credentials
@@ -294,6 +301,7 @@ def _ask_uv(environ: Mapping[str, str], passed: Mapping[str, str]) -> str:
     from pm.system.files import existing
     from pm.system.processes import run, scrubbed_environment
 
+    require_file_of_uv(environ)
     command = [find_uv_bin(), "pip", "compile", "--quiet", "--offline", "--no-header", "--no-progress"]
     if not os.access(existing(Path(environ[_CACHE])), os.W_OK):
         command.append("--no-cache")

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pm.errors import PmError
+from pm.limits import CONFIG_BYTES
 from pm.places import user_home
+from pm.system.files import is_damaged, read_regular
 
 PIP_VARIABLES = (
     "PIP_CERT", "PIP_CONFIG_FILE", "PIP_CONSTRAINT", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL",
@@ -27,16 +29,29 @@ def pip_options(environ: Mapping[str, str]) -> dict[str, str]:
     for path in pip_files(environ):
         parser = RawConfigParser()
         try:
-            parser.read(path, encoding="utf-8")
+            parser.read_string(read_regular(path, CONFIG_BYTES).decode(), str(path))
         except (Error, UnicodeDecodeError) as error:
-            raise PmError(
-                "config-unreadable", f"pip's configuration cannot be read: {error}", file=str(path)
-            ) from error
+            raise _unreadable("pip", path, str(error)) from error
+        except OSError as error:
+            if is_damaged(error):
+                raise _unreadable("pip", path, error.strerror or "") from error
+            continue  # as pip does
         for name, section in sections.items():
             if parser.has_section(name):
                 section.update({key.lstrip("-").replace("_", "-"): value.strip() for key, value in parser.items(name)})
     variables = {name[4:].lower().replace("_", "-"): environ[name] for name in PIP_VARIABLES if environ.get(name)}
     return sections["global"] | sections["install"] | variables
+
+
+def require_file_of_uv(environ: Mapping[str, str]) -> None:
+    """Raise `PmError` (`config-unreadable`) for a configuration of uv that is named and is no file: uv waits for it."""
+    named = Path(environ.get("UV_CONFIG_FILE") or os.curdir)
+    if named.exists() and not named.is_file() and not named.is_dir():
+        raise _unreadable("uv", named, "this is not a regular file")
+
+
+def _unreadable(program: str, path: Path, why: str) -> PmError:
+    return PmError("config-unreadable", f"{program}'s configuration cannot be read: {why}", file=str(path))
 
 
 def consulted_files(environ: Mapping[str, str]) -> list[Path]:

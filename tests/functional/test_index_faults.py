@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 import subprocess
@@ -391,6 +392,14 @@ def test_a_netrc_that_cannot_be_read_has_no_logins(
     tmp_path: Path, server: IndexServer, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     (tmp_path / "netrc").write_bytes(content)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    assert _fetch(tmp_path, server.url).candidate("demo-transport", "1.3.0") is not None
+
+
+def test_a_netrc_that_is_a_pipe_is_not_waited_for(
+    tmp_path: Path, server: IndexServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "netrc")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     assert _fetch(tmp_path, server.url).candidate("demo-transport", "1.3.0") is not None
 

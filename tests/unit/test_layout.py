@@ -156,6 +156,7 @@ BY_HAND = {
     "pm/plugins/archive.py": "what lies in a folder that is staged",
     "pm/plugins/tree.py": "a folder that is staged, and takes its place as a whole",
     "pm/system/files.py": "the writer",
+    "pm/system/folders.py": "folders that are moved up in one that is removed",
     "pm/system/streams.py": "a descriptor that no file may take",
 }
 CHANGING = {

@@ -315,3 +315,18 @@ def test_how_indexes_of_the_settings_are_reached_is_read_from_pip(cache: Path, e
                 "/own.pem",
                 (index,),
             )
+
+
+@pytest.mark.parametrize(("variable", "program"), [("PIP_CONFIG_FILE", "pip"), ("UV_CONFIG_FILE", "uv")])
+def test_a_configuration_that_is_a_pipe_is_not_waited_for(
+    environ: dict[str, str], cache: Path, tmp_path: Path, variable: str, program: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    environ[variable] = str(tmp_path / "pipe")
+    with pytest.raises(PmError) as caught:
+        find_sources(cache, environ)
+    assert (caught.value.code, caught.value.message, caught.value.file) == (
+        "config-unreadable",
+        f"{program}'s configuration cannot be read: this is not a regular file",
+        str(tmp_path / "pipe"),
+    )
