@@ -26,6 +26,7 @@ from fixtures.worlds import (
     random_world,
     shuffled,
     some_pins,
+    spoiled_world,
     wide_world,
     with_needed,
 )
@@ -82,6 +83,14 @@ def test_worlds_with_everything_that_versions_and_requirements_can_say_make_no_d
     assert _disagreement(world, policy, some_pins(world, seed)) == ""
 
 
+@given(_SEEDS, _POLICIES)
+def test_worlds_with_metadata_extras_gates_and_a_quarantine_in_the_way_make_no_difference(
+    seed: int, policy: str
+) -> None:
+    world = spoiled_world(seed)
+    assert _disagreement(world, policy, some_pins(world, seed)) == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["default", "direct-opt-in"])
 @pytest.mark.parametrize("first", [0, _MANY])
@@ -94,7 +103,7 @@ def test_the_verdict_agrees_with_brute_force_on_20_000_wide_worlds(first: int, p
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["default", "direct-opt-in"])
-@pytest.mark.parametrize("kind", [random_world, knotted_world, opened_world, crowded_world, aged_world])
+@pytest.mark.parametrize("kind", [random_world, knotted_world, opened_world, crowded_world, aged_world, spoiled_world])
 def test_the_verdict_agrees_with_brute_force_on_many_worlds(kind: Callable[[int], World], policy: str) -> None:
     worlds = ((seed, kind(seed)) for seed in range(_MANY))
     wrong = {seed: _disagreement(world, policy, some_pins(world, seed)) for seed, world in worlds}
@@ -143,9 +152,14 @@ def test_what_a_proof_names_is_impossible_whatever_is_added_and_without_any_one_
     assert _faults_of_proofs(any_world(seed), policy) == []
 
 
+@given(_SEEDS, _POLICIES)
+def test_the_same_holds_where_metadata_extras_gates_and_a_quarantine_are_in_the_way(seed: int, policy: str) -> None:
+    assert _faults_of_proofs(spoiled_world(seed), policy) == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["default", "direct-opt-in"])
-@pytest.mark.parametrize("kind", [crowded_world, opened_world, wide_world])
+@pytest.mark.parametrize("kind", [crowded_world, opened_world, wide_world, spoiled_world])
 def test_proofs_are_sufficient_and_minimal_on_many_worlds(kind: Callable[[int], World], policy: str) -> None:
     wrong = {seed: _faults_of_proofs(kind(seed), policy) for seed in range(_MANY)}
     assert {seed: faults for seed, faults in wrong.items() if faults} == {}
@@ -265,6 +279,28 @@ def test_facts_that_the_question_does_not_touch_change_nothing(seed: int) -> Non
     strangers = {f"other-{name}": page._replace(name=f"other-{name}") for name, page in other.facts.pages.items()}
     more = Facts({**world.facts.pages, **strangers}, world.facts.candidates)
     assert decide(world.question(), more) == _decided(world)
+
+
+_OTHERS = (("aaa", "other-p0"), ("zzz", "other-p1>=1"))
+
+
+@given(_SEEDS, _POLICIES)
+def test_plugins_that_have_nothing_to_do_with_a_set_change_neither_verdict_nor_reasons(seed: int, policy: str) -> None:
+    world = spoiled_world(seed)
+    names = ("other-p0", "other-p1")
+    facts = Facts(
+        {**world.facts.pages, **{name: page(name, ["1", "2"]) for name in names}},
+        {**world.facts.candidates, **{name: {v: candidate(name, v, []) for v in ("1", "2")} for name in names}},
+    )
+    more = world._replace(facts=facts, roots=(*world.roots, *_OTHERS))
+    assert _gist(_decided(more, policy)) == _gist(_decided(world, policy))
+
+
+def _gist(decision: Decision) -> object:
+    """Return the verdict, and of a refusal all but how the quick search ended: it gives up where it has more to do."""
+    if not isinstance(decision, Refused):
+        return type(decision)
+    return [reason._replace(proof=reason.proof and reason.proof._replace(search="")) for reason in decision.reasons]
 
 
 # -- worlds in which something was wrong once
