@@ -15,7 +15,7 @@ from admission.decision import (
 )
 from admission.declaration import Declaration, ExternalDependency, Problem
 from admission.facts import NOTHING_KNOWN, Candidate, Exclusion, Facts, Page
-from admission.question import ConstraintSet, Core, Policy, Question, UnionMember, declaration_digest
+from admission.question import EVERY_PLUGIN, ConstraintSet, Core, Policy, Question, UnionMember, declaration_digest
 from admission.requirement import (
     InvalidRequirementText,
     Origin,
@@ -29,6 +29,7 @@ from admission.target import Target
 from admission.verdict import decide
 
 __all__ = [
+    "EVERY_PLUGIN",
     "NOTHING_KNOWN",
     "Admitted",
     "Available",

@@ -87,18 +87,27 @@ def _addresses(declaration: Declaration, policy: Policy) -> Iterator[Reason]:
     """
     for requirement in declaration.requirements if not declaration.external else ():
         installable = address_of(requirement) is not None
-        if requirement.url and not (installable and policy.allow_direct_urls):
-            origin = requirement.origin
-            why = "which is not allowed" if installable else "from which nothing can be installed"
-            yield Reason(
-                code="direct-url",
-                message=f"`{requirement.name}` is required from an address, {why}",
-                package=requirement.name,
-                file=origin.file,
-                line=origin.line,
-                key=origin.key,
-                hint="allow it with `--allow-direct-urls`" if installable else PUBLISH.format(name=requirement.name),
-            )
+        if requirement.url and not (installable and policy.may_name_addresses(declaration.key)):
+            yield _address_reason(requirement, installable=installable)
+
+
+def _address_reason(requirement: Requirement, *, installable: bool) -> Reason:
+    origin = requirement.origin
+    why = "which is not allowed" if installable else "from which nothing can be installed"
+    return Reason(
+        code="direct-url",
+        message=f"`{requirement.name}` is required from an address, {why}",
+        package=requirement.name,
+        demands=(Demand(requirement, (requirement.canonical,)),),
+        file=origin.file,
+        line=origin.line,
+        key=origin.key,
+        hint=_PUBLISH_INSTEAD.format(name=requirement.name) if installable else PUBLISH.format(name=requirement.name),
+        consents=("allow-direct-url",) if installable else (),
+    )
+
+
+_PUBLISH_INSTEAD = "publish `{name}` to an index and name a version, or allow the address: `--allow-direct-urls`"
 
 
 def _gate(declaration: Declaration) -> Requirement:

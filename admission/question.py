@@ -48,6 +48,10 @@ class UnionMember(NamedTuple):
     """`declaration_digest` of the declaration, where it is known already; empty otherwise."""
 
 
+EVERY_PLUGIN = "*"
+"""In a consent that names plugins: all of them."""
+
+
 class Policy(NamedTuple):
     """What the operator consented to, and the rules of the index."""
 
@@ -57,13 +61,18 @@ class Policy(NamedTuple):
     allow_build: tuple[str, ...] = ()
     allow_collision: tuple[str, ...] = ()
     """Distributions that may write the same files as others, with other content."""
-    allow_direct_urls: bool = False
+    allow_direct_urls: tuple[str, ...] = ()
+    """Keys of plugins, in any spelling, that may name wheels by their addresses; or `EVERY_PLUGIN`."""
     exclude_newer: str = ""
     """The setting as written: `` (off), a span such as `14 days`, or an instant."""
     not_after: str = ""
     """The instant that the setting means for this decision (ISO 8601, UTC); empty without quarantine."""
     indexes: tuple[str, ...] = ()
     """Addresses of indexes and folders without credentials, in order."""
+
+    def may_name_addresses(self, key: str) -> bool:
+        """Say whether a plugin's requirements may name wheels by their addresses."""
+        return EVERY_PLUGIN in self.allow_direct_urls or _plain(key) in map(_plain, self.allow_direct_urls)
 
 
 class ConstraintSet(NamedTuple):
@@ -96,7 +105,8 @@ class ConstraintSet(NamedTuple):
                 self.policy.prerelease,
                 sorted(self.policy.allow_prerelease),
                 sorted(self.policy.allow_build),
-                self.policy.allow_direct_urls,
+                # a fingerprint from before plugins could be named here is still that of the same inputs
+                EVERY_PLUGIN in self.policy.allow_direct_urls or sorted(self.policy.allow_direct_urls) or False,
                 self.policy.exclude_newer,
                 list(self.policy.indexes),
                 # a fingerprint from before this consent existed is still that of the same inputs
@@ -124,7 +134,7 @@ def declaration_digest(declaration: Declaration) -> str:
     """Digest the canonical declaration: key, kind, requirements, gates, `requires-python`; not its description."""
     return _digest(
         {
-            "key": declaration.key.lower().replace("_", "-").replace(".", "-"),
+            "key": _plain(declaration.key),
             "kind": declaration.kind,
             "requires_python": declaration.requires_python,
             "requires_core": declaration.requires_core,
@@ -137,9 +147,13 @@ def declaration_digest(declaration: Declaration) -> str:
     )
 
 
+def _plain(key: str) -> str:
+    return key.lower().replace("_", "-").replace(".", "-")
+
+
 def _digest(value: object) -> str:
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
-__all__ = ["ConstraintSet", "Core", "Origin", "Policy", "Question", "UnionMember", "declaration_digest"]
+__all__ = ["EVERY_PLUGIN", "ConstraintSet", "Core", "Origin", "Policy", "Question", "UnionMember", "declaration_digest"]

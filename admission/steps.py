@@ -29,7 +29,15 @@ __all__ = [
 
 MOST = 12
 """Proposals for one refusal."""
-_INVASIVE = ("widen", "update-core", "allow-prerelease", "allow-newer", "allow-collision", "leave-out")
+_INVASIVE = (
+    "widen",
+    "update-core",
+    "allow-prerelease",
+    "allow-newer",
+    "allow-collision",
+    "allow-direct-url",
+    "leave-out",
+)
 """Actions that can be confirmed, from the least to the most invasive."""
 _WRITTEN = re.compile(
     r"(?P<name>\s*[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?:\s*\[[^\]]*\])?)(?P<before>\s*\(?\s*)"
@@ -231,6 +239,11 @@ def _consents(refused: Refused) -> Iterator[ProposedStep]:
                     yield ProposedStep(Step("allow-prerelease", name), partial(_with_prereleases, name=name))
                 case "allow-collision":
                     yield ProposedStep(Step("allow-collision", name), partial(_with_collisions, name=name))
+                case "allow-direct-url":
+                    for owner in (demand.requirement.origin.owner for demand in reason.demands):
+                        yield ProposedStep(
+                            Step("allow-direct-url", owner.name), partial(_with_addresses, key=owner.name)
+                        )
                 case "allow-newer":
                     yield ProposedStep(Step("allow-newer", name, value="off"), _without_quarantine)
                 case _:
@@ -245,6 +258,11 @@ def _with_prereleases(question: Question, name: str) -> Question:
 def _with_collisions(question: Question, name: str) -> Question:
     policy = question.constraints.policy
     return _with_policy(question, policy._replace(allow_collision=tuple(sorted({*policy.allow_collision, name}))))
+
+
+def _with_addresses(question: Question, key: str) -> Question:
+    policy = question.constraints.policy
+    return _with_policy(question, policy._replace(allow_direct_urls=tuple(sorted({*policy.allow_direct_urls, key}))))
 
 
 def _without_quarantine(question: Question) -> Question:

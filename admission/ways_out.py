@@ -35,7 +35,16 @@ _MOST_PARTS = 5
 """Changes in one combination: as many as a refusal has independent conflicts."""
 _MOST_TRIED = 60
 """Sets of changes that are tried to find combinations."""
-_CHEAP = ("leave-out", "allow-prerelease", "allow-newer", "allow-collision", "widen", "update-core", "allow-build")
+_CHEAP = (
+    "leave-out",
+    "allow-prerelease",
+    "allow-newer",
+    "allow-collision",
+    "allow-direct-url",
+    "widen",
+    "update-core",
+    "allow-build",
+)
 """Actions in the order in which they are tried: what needs nothing new and is sure to help first."""
 _HALF = 0.5
 """Share of the time that is left for a way that is sure to help, and for one set of several changes."""

@@ -166,7 +166,13 @@ CONSENTS = (
         "NAME",
         is_repeatable=True,
     ),
-    Argument(("--allow-direct-urls",), "allow requirements that name a wheel by its address", "switch", default=False),
+    Argument(
+        ("--allow-direct-url",),
+        "allow this plugin to name wheels by their addresses",
+        metavar="PLUGIN",
+        is_repeatable=True,
+    ),
+    Argument(("--allow-direct-urls",), "allow every plugin to name wheels by their addresses", "switch", default=False),
     Argument(("--budget",), "search limit, in rounds", "count", "ROUNDS", default=0),
     Argument(
         ("--time-limit",),

@@ -220,7 +220,7 @@ def _decoded(value: object) -> Selection:
     settings: dict[str, Any] = dict(zip(Settings._fields, _rows(fields["section"]), strict=True))
     indexes = settings["indexes"]
     settings["indexes"] = None if indexes is None else tuple(_index(row) for row in _rows(indexes))
-    for name in ("allow_build", "allow_prerelease", "allow_collision", "find_links"):
+    for name in ("allow_build", "allow_prerelease", "allow_collision", "allow_direct_urls", "find_links"):
         settings[name] = texts(settings[name])
     fields["section"] = alike(Settings(**settings), Settings(indexes=settings["indexes"]))
     for name in ("enabled", "disabled", "entries"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from admission import Problem, canonical_name
+from admission import EVERY_PLUGIN, Problem, canonical_name
 from pm.config.settings import IndexSetting, Selection, Settings, unreadable
 from pm.documents.nodes import (
     MERGE,
@@ -19,7 +19,7 @@ from pm.documents.nodes import (
     truth,
 )
 from pm.errors import PmError
-from pm.names import shown
+from pm.names import canonical_key, shown
 from pm.redaction import HOW_TO_WRITE_PASSWORDS, is_readable
 
 BUILT_IN = frozenset({"", "default", "builtin", "built-in", "none"})
@@ -182,7 +182,7 @@ class _Section:
             allow_build=self._packages("allow_build"),
             allow_prerelease=self._packages("allow_prerelease"),
             allow_collision=self._packages("allow_collision"),
-            allow_direct_urls=self._switch(self._section, "allow_direct_urls", "pm"),
+            allow_direct_urls=self._plugins("allow_direct_urls"),
             keep_generations=self._count("keep_generations", unset.keep_generations),
             audit=self._one_of("audit", ("off", "warn", "refuse"), unset.audit),
             on_unadmitted=self._one_of("on_unadmitted", ("warn", "stop"), unset.on_unadmitted),
@@ -215,7 +215,21 @@ class _Section:
     def _packages(self, name: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(canonical_name(text) for text in self._texts(self._section, name, "pm")))
 
-    def _texts(self, section: MappingNode, name: str, path: str) -> tuple[str, ...]:
+    def _plugins(self, name: str) -> tuple[str, ...]:
+        """Return the keys of plugins that something is allowed to; `true` allows it to all of them."""
+        node = given(self._section, name)
+        allowed = truth(node) if node is not None else False
+        if node is None or allowed is not None:
+            return (EVERY_PLUGIN,) if allowed else ()
+        rule = "must be true, false, or a list of plugins"
+        if not isinstance(node, ListNode):
+            self._refuse(node, f"pm.{name}", rule)
+            return ()
+        return tuple(sorted({canonical_key(key) for key in self._texts(self._section, name, "pm", rule)}))
+
+    def _texts(
+        self, section: MappingNode, name: str, path: str, rule: str = "must be a list of texts"
+    ) -> tuple[str, ...]:
         """Return a list of texts; one text alone is a list of one."""
         node = given(section, name)
         if node is None:
@@ -226,7 +240,7 @@ class _Section:
             if isinstance(item, ScalarNode) and item.kind not in {"null", "boolean"} and item.text.strip():
                 texts.append(item.text.strip())
             else:
-                self._refuse(item, f"{path}.{name}", "must be a list of texts")
+                self._refuse(item, f"{path}.{name}", rule)
         return tuple(texts)
 
     def _switch(self, section: MappingNode, name: str, path: str) -> bool:

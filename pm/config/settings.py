@@ -28,7 +28,8 @@ class Settings(NamedTuple):
     allow_build: tuple[str, ...] = ()
     allow_prerelease: tuple[str, ...] = ()
     allow_collision: tuple[str, ...] = ()
-    allow_direct_urls: bool = False
+    allow_direct_urls: tuple[str, ...] = ()
+    """Keys of plugins, or `EVERY_PLUGIN`."""
     keep_generations: int = 3
     audit: str = "off"
     on_unadmitted: str = "warn"

@@ -38,6 +38,7 @@ from pm.host.core import HostedCore, core_to_json, keep_core
 from pm.host.interpreter import Interpreter
 from pm.index import IndexClient
 from pm.index.package_sources import Sources
+from pm.names import same_key
 from pm.places import EnvironmentNumber, GenerationNumber, Places, own_environment
 from pm.receipts.receipt import time_text
 from pm.system.meanwhile import meanwhile
@@ -338,11 +339,14 @@ def apply(places: Places, edits: Edits, pointer: bytes | None, *, operation: str
             commit(places, replacements, pointer, operation=operation)
 
 
-def consents_left(consents: Mapping[str, Any], lock: Lock) -> dict[str, object]:
-    """Return what stays consented to for what stays: a consent goes with the package that it was given for."""
+def consents_left(consents: Mapping[str, Any], lock: Lock, gone: str = "") -> dict[str, object]:
+    """Return what stays consented to for what stays: a consent goes with the package or the plugin that it was for."""
     names = lock.versions()
     lists = {name: value for name, value in consents.items() if isinstance(value, list | tuple)}
-    return {**consents, **{name: [one for one in value if one in names] for name, value in lists.items()}}
+    left: dict[str, object] = {name: [one for one in value if one in names] for name, value in lists.items()}
+    if "allow_direct_urls" in lists:
+        left["allow_direct_urls"] = [key for key in lists["allow_direct_urls"] if not same_key(key, gone)]
+    return {**consents, **left}
 
 
 def contents_after(

@@ -53,9 +53,9 @@ def recorded_surroundings(
     Raise `PmError` (`drift`) for a record whose core cannot be read.
     """
     if record is None:
-        return Surroundings({}, reading_rules(places, settings, core_names(settings.core)), environ, project)
+        return Surroundings({}, reading_rules(places, core_names(settings.core)), environ, project)
     hosted = recorded_core(places, record)
-    rules = reading_rules(places, settings, core_names(hosted.setting) | hosted.names, record.consents)
+    rules = reading_rules(places, core_names(hosted.setting) | hosted.names)
     return Surroundings(hosted.bundled, rules, environ, project)
 
 
@@ -68,9 +68,6 @@ def recorded_core(places: Places, record: Record) -> HostedCore:
         raise unreadable_state(places, text, places.record(record.generation)) from error
 
 
-def reading_rules(
-    places: Places, settings: Settings, core_names: frozenset[str], consents: Mapping[str, object] | None = None
-) -> Rules:
-    """Return the rules that declarations are read by: what counts as the core, and whether addresses may be named."""
-    direct_urls = settings.allow_direct_urls or bool((consents or {}).get("allow_direct_urls"))
-    return Rules(core_names, direct_urls, places.cache / "read")
+def reading_rules(places: Places, core_names: frozenset[str]) -> Rules:
+    """Return the rules that declarations are read by: what counts as the core."""
+    return Rules(core_names, places.cache / "read")

@@ -221,9 +221,11 @@ def disowned(lock: Lock, key: str) -> Lock:
     return lock._replace(pins=tuple(pins))
 
 
-def fingerprinted(run: OperationRun, record: Record, remaining: Sequence[Member], lock: Lock) -> Lock:
-    """Return a lock with the fingerprint of the members that stay."""
-    fingerprint = _fingerprint(run, record, remaining, consents_left(record.consents, lock))
+def fingerprinted(
+    run: OperationRun, record: Record, remaining: Sequence[Member], lock: Lock, *, gone: str = ""
+) -> Lock:
+    """Return a lock with the fingerprint of the members that stay; `gone` is the plugin whose consents end."""
+    fingerprint = _fingerprint(run, record, remaining, consents_left(record.consents, lock, gone))
     return lock._replace(fingerprint=fingerprint)
 
 

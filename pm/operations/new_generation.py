@@ -23,6 +23,7 @@ from pm.generations.build import (
 )
 from pm.generations.records import Member, Record
 from pm.generations.verification import digest_in_place
+from pm.names import canonical_key
 from pm.operations.damage import environment_damage
 from pm.operations.kept_trees import keep_tree, recorded_tree, unkept
 from pm.operations.run import OperationRun
@@ -30,7 +31,7 @@ from pm.operations.selected_generation import say_selected
 from pm.receipts.receipt import Done, time_text
 from pm.system.files import require_replaceable, require_writable
 from pm.verdict.resolve import Resolver, Verdict
-from pm.verdict.state import ProfilePlugins, State
+from pm.verdict.state import ProfilePlugins, State, addressing
 from pm.verdict.union import Proposal
 
 
@@ -101,12 +102,12 @@ def contents_of(state: State, lock: Lock, proposal: Proposal) -> Contents:
 def _consents_of(policy: Policy, lock: Lock, members: Iterable[Member]) -> dict[str, object]:
     """Return what was consented to and is used, as a record keeps it: later decisions on this set need it again."""
     names = lock.versions()
-    addressed = any(requirement.url for member in members for requirement in member.declaration.requirements)
+    addressed = (member.key for member in members if any(r.url for r in member.declaration.requirements))
     return {
         "allow_build": [name for name in policy.allow_build if name in names],
         "allow_prerelease": [name for name in policy.allow_prerelease if name in names],
         "allow_collision": [name for name in policy.allow_collision if name in names],
-        "allow_direct_urls": policy.allow_direct_urls and addressed,
+        "allow_direct_urls": sorted({canonical_key(key) for key in addressed if policy.may_name_addresses(key)}),
     }
 
 
@@ -128,7 +129,7 @@ def fingerprint_later(state: State, proposal: Proposal, consents: Mapping[str, A
         allow_build=tuple(sorted(build)),
         allow_prerelease=tuple(sorted(prerelease)),
         allow_collision=tuple(sorted(collision)),
-        allow_direct_urls=settings.allow_direct_urls or bool(consents.get("allow_direct_urls")),
+        allow_direct_urls=tuple(sorted({*settings.allow_direct_urls, *addressing(consents)})),
     )
     if policy == constraints.policy:
         return proposal.fingerprint

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from admission import Policy
+from admission import EVERY_PLUGIN, Policy
 from lockfiles import Lock
 from pm import __version__
 from pm.dist_info import distribution_of, is_info
@@ -106,10 +106,10 @@ def _copy(found: Found) -> Copy:
 
 
 def _consents(policy: Policy) -> tuple[Consent, ...]:
-    direct = (Consent("allow-direct-url", "every plugin"),) if policy.allow_direct_urls else ()
+    every = {EVERY_PLUGIN: "every plugin"}
     return (
         *(Consent("allow-build", name) for name in policy.allow_build),
         *(Consent("allow-prerelease", name) for name in policy.allow_prerelease),
         *(Consent("allow-collision", name) for name in policy.allow_collision),
-        *direct,
+        *(Consent("allow-direct-url", every.get(key, key)) for key in policy.allow_direct_urls),
     )

@@ -67,7 +67,8 @@ def remove(run: OperationRun, word: str, options: Options) -> Result:
             apply(run.places, edits, None, operation="remove")
             return Done("removed")
         prepared = _rebuilt(run, record, lock, options)
-        commit_without(run, leaver, prepared, edits, consents=consents_left(record.consents, lock))
+        gone = leaver.key if leaver.leaves_union(run.places.profile) else ""
+        commit_without(run, leaver, prepared, edits, consents=consents_left(record.consents, lock, gone))
         return Done("removed", prepared.lock)
     finally:
         discard(run.places, trees)
@@ -125,7 +126,7 @@ def _without(run: OperationRun, leaver: Leaver) -> Lock | None:
         message = f"what only `{leaver.key}` needed stays until the next build: {error}"
         run.note(Problem("superset-kept", message))
         lock = disowned(record.lock, leaver.key)
-    return fingerprinted(run, record, remaining, lock)
+    return fingerprinted(run, record, remaining, lock, gone=leaver.key)
 
 
 def _subset(run: OperationRun, record: Record, remaining: Sequence[Member]) -> Lock:

@@ -19,30 +19,24 @@ _REQUIREMENTS = "requirements.txt"
 _NAMED = 5
 
 
-def read_declaration(
-    folder: Path, *, key: str | None = None, core_names: frozenset[str], allow_direct_urls: bool = False
-) -> Declaration:
+def read_declaration(folder: Path, *, key: str | None = None, core_names: frozenset[str]) -> Declaration:
     """Read the declaration of a plugin's folder: only its root, all problems of all files at once.
 
     Without a `key` the plugin is called by its manifest's name, else its project's, else its folder's. `core_names` are
-    names of the core's distribution: requirements on them are gates. With `allow_direct_urls` an address that can never
-    mean something else (a commit, a file with its digest) is a requirement; otherwise it is a problem.
+    names of the core's distribution: requirements on them are gates. An address that can never mean something else (a
+    wheel with its digest) is a requirement; any other is a problem.
     """
-    return assemble(
-        folder_files(folder), key=key, fallback=folder.name, core_names=core_names, allow_direct_urls=allow_direct_urls
-    )
+    return assemble(folder_files(folder), key=key, fallback=folder.name, core_names=core_names)
 
 
-def assemble(
-    fetch: Fetch, *, key: str | None, fallback: str, core_names: frozenset[str], allow_direct_urls: bool = False
-) -> Declaration:
+def assemble(fetch: Fetch, *, key: str | None, fallback: str, core_names: frozenset[str]) -> Declaration:
     """Read the declaration of a plugin whose files are got by `fetch`; `fallback` is the name of their folder.
 
     Whatever the files hold, this returns: what cannot be read is a problem of this plugin.
     """
 
     def read() -> Declaration:
-        return _assembled(fetch, key, fallback, _reading(core_names, allow_direct_urls=allow_direct_urls))
+        return _assembled(fetch, key, fallback, _reading(core_names))
 
     return parsed(read, lambda why: _unreadable(why, key or fallback))
 
@@ -94,9 +88,9 @@ def _unread(fetch: Fetch, counted: _Counted) -> Iterator[Problem]:
         yield Problem("dependencies-not-read", message, _REQUIREMENTS, missing[0][0], 1, "", hint)
 
 
-def _reading(core_names: Iterable[str], *, allow_direct_urls: bool) -> Reading:
+def _reading(core_names: Iterable[str]) -> Reading:
     names = frozenset(canonical_name(core_name) for core_name in core_names)
-    return Reading(owner=Owner("plugin", ""), core_names=names, allow_direct_urls=allow_direct_urls)
+    return Reading(owner=Owner("plugin", ""), core_names=names, takes_addresses=True)
 
 
 def _unreadable(why: str, key: str) -> Declaration:

@@ -16,7 +16,6 @@ class Rules(NamedTuple):
 
     core_names: frozenset[str]
     """Names of the core's distribution: requirements on them are gates."""
-    allow_direct_urls: bool = False
     cache_directory: Path | None = None
     """`None`: nothing is kept."""
 
@@ -30,10 +29,9 @@ def read_declaration_cached(folder: Path, rules: Rules, *, key: str | None = Non
         from pm.plugins.declaration import assemble  # the parsers are only for what is new
 
         noting = _noting(fetch, further)
-        core_names, direct_urls = rules.core_names, rules.allow_direct_urls
-        return assemble(noting, key=key, fallback=folder.name, core_names=core_names, allow_direct_urls=direct_urls)
+        return assemble(noting, key=key, fallback=folder.name, core_names=rules.core_names)
 
-    circumstances = (folder.name, key, sorted(rules.core_names), rules.allow_direct_urls)
+    circumstances = (folder.name, key, sorted(rules.core_names))
     return remembered(
         rules.cache_directory,
         stamp_of([*(_content_digest(fetch, name).encode() for name in _ALWAYS_READ), repr(circumstances).encode()]),

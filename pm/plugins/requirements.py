@@ -19,7 +19,8 @@ class Reading(NamedTuple):
     """Canonical names of the core's distribution."""
     own_name: str = ""
     """Canonical name of the plugin's own distribution; empty when it has none."""
-    allow_direct_urls: bool = False
+    takes_addresses: bool = False
+    """Whether the address of a wheel that its digest pins is a requirement; a gate judges whether it was allowed."""
 
 
 class ReadRequirements(NamedTuple):
@@ -149,9 +150,8 @@ def _direct_refusal(requirement: Requirement, reading: Reading) -> tuple[str, st
     if not re.match(_REMOTE, url):
         return "points to a file or folder", _PUBLISH
     fault = _address_fault(name, url)
-    if fault is None and not reading.allow_direct_urls:
-        hint = f"publish `{name}` to an index and name a version; or allow it: `--allow-direct-urls`"
-        return "points to an address instead of an index", f"{hint}, or `pm.allow_direct_urls: true`"
+    if fault is None and not reading.takes_addresses:
+        return "points to an address instead of an index", _PUBLISH
     return fault
 
 

@@ -77,7 +77,7 @@ def _all_of(parts: Sequence[Step], operation: Operation, taken: Collection[str])
 def _flags(step: Step) -> tuple[str, ...]:
     """Return what the same command is given to take the step; nothing for what is another command, or a second try."""
     match step.action:
-        case "allow-prerelease" | "allow-build" | "allow-collision":
+        case "allow-prerelease" | "allow-build" | "allow-collision" | "allow-direct-url":
             return (f"--{step.action}", step.subject)
         case "allow-newer":
             return ("--exclude-newer", step.value or "off")
@@ -90,6 +90,7 @@ _PATCHABLE = ("folder", "project")
 _WITH_VALUE = (
     "--allow-build",
     "--allow-collision",
+    "--allow-direct-url",
     "--allow-prerelease",
     "--budget",
     "--exclude-newer",

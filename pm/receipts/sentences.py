@@ -201,6 +201,7 @@ _ACTIONS = {
     "update-core": "update the core to `{value}`",
     "allow-prerelease": "allow pre-releases of `{subject}`",
     "allow-collision": "let `{subject}` write the same files as another package",
+    "allow-direct-url": "allow `{subject}` to name wheels by their addresses",
     "allow-newer": "allow releases that are newer than `pm.exclude_newer`",
     "allow-build": "allow building `{subject}` from source, which runs its code",
     "leave-out": "disable `{subject}`",

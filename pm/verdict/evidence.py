@@ -32,6 +32,7 @@ from pm.index.rows import candidate_row, page_of, read_candidate_row, row_of_pag
 from pm.plugins.declaration_cache import declaration_from_json, declaration_to_json
 from pm.receipts.plain import with_texts
 from pm.redaction import redact
+from pm.verdict.state import addressing
 
 SCHEMA = 1
 
@@ -153,6 +154,7 @@ def _question(row: Mapping[str, Any]) -> Question:
     policy: dict[str, Any] = {
         key: tuple(item) if isinstance(item, list) else item for key, item in row["policy"].items()
     }
+    policy["allow_direct_urls"] = addressing(policy)
     members = tuple(
         UnionMember(declaration_from_json(d), tuple(profiles), digest) for d, profiles, digest in row["members"]
     )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from admission import Notice, Policy, Problem, canonical_name, declaration_digest
+from admission import EVERY_PLUGIN, Notice, Policy, Problem, canonical_name, declaration_digest
 from pm.config.profiles import CONFIG, Enabled, Profile, read_profiles
 from pm.config.settings import Settings
 from pm.errors import PmError
@@ -18,7 +18,7 @@ from pm.host.interpreter import Interpreter, default_interpreter, describe_inter
 from pm.index import IndexClient, IndexOptions, open_index
 from pm.index.folders import wheel_in_state
 from pm.index.package_sources import Sources, find_sources, index_address
-from pm.names import same_key
+from pm.names import canonical_key, same_key
 from pm.places import Places
 from pm.plugins.declaration_cache import Rules, read_declaration_cached
 from pm.plugins.discovery import Found
@@ -37,6 +37,9 @@ class Options(NamedTuple):
     allow_prerelease: tuple[str, ...] = ()
     allow_collision: tuple[str, ...] = ()
     allow_direct_urls: bool = False
+    """Whether every plugin may name wheels by their addresses."""
+    allow_direct_url: tuple[str, ...] = ()
+    """Plugins that may."""
     exclude_newer: str | None = None
     core: str | None = None
     """Another core than `pm.core`; an empty text is the embedded one."""
@@ -157,8 +160,7 @@ def read_state(
         raise
     try:
         policy = _policy(settings, record, options, sources)
-        consents = {"allow_direct_urls": policy.allow_direct_urls}
-        rules = reading_rules(places, settings, core_names(core_setting) | hosted.names, consents)
+        rules = reading_rules(places, core_names(core_setting) | hosted.names)
         surroundings = Surroundings(hosted.bundled, rules, environ, options.project)
         inhabited = tuple(_inhabited(profile, surroundings) for profile in profiles)
         enabled = _union(inhabited, record, rules)
@@ -217,7 +219,7 @@ class _Consents(NamedTuple):
     build: frozenset[str]
     prerelease: frozenset[str]
     collision: frozenset[str]
-    direct_urls: bool
+    direct_urls: frozenset[str]
 
 
 def _settings(profiles: Iterable[Profile]) -> Settings:
@@ -268,8 +270,23 @@ def _consented(settings: Settings, record: Record | None, options: Options) -> _
         build=_names(settings.allow_build, kept.get("allow_build", ()), options.allow_build),
         prerelease=_names(settings.allow_prerelease, kept.get("allow_prerelease", ()), options.allow_prerelease),
         collision=_names(settings.allow_collision, kept.get("allow_collision", ()), options.allow_collision),
-        direct_urls=settings.allow_direct_urls or bool(kept.get("allow_direct_urls")) or options.allow_direct_urls,
+        direct_urls=frozenset(
+            (
+                *settings.allow_direct_urls,
+                *addressing(kept),
+                *map(canonical_key, options.allow_direct_url),
+                *((EVERY_PLUGIN,) if options.allow_direct_urls else ()),
+            )
+        ),
     )
+
+
+def addressing(consents: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the plugins that may name addresses, as a record keeps it: once it was one yes for all of them."""
+    allowed = consents.get("allow_direct_urls", ())
+    if isinstance(allowed, bool):
+        return (EVERY_PLUGIN,) if allowed else ()
+    return tuple(allowed)
 
 
 def _names(*lists: Iterable[str]) -> frozenset[str]:
@@ -284,7 +301,7 @@ def _policy(settings: Settings, record: Record | None, options: Options, sources
         allow_prerelease=tuple(sorted(consents.prerelease)),
         allow_build=tuple(sorted(consents.build)),
         allow_collision=tuple(sorted(consents.collision)),
-        allow_direct_urls=consents.direct_urls,
+        allow_direct_urls=tuple(sorted(consents.direct_urls)),
         exclude_newer=exclude_newer if not_after else "",
         not_after=not_after,
         indexes=sources.addresses,

@@ -154,7 +154,7 @@ def _accepts(demand: str, version: str) -> bool:
     st.sampled_from(_RELEASES),
     st.lists(st.sampled_from(_RELEASES), min_size=1, unique=True),
     st.lists(st.sampled_from(_ON_X), max_size=3),
-    st.sampled_from([Policy(), Policy(allow_direct_urls=True)]),
+    st.sampled_from([Policy(), Policy(allow_direct_urls=("addressed",))]),
 )
 def test_an_address_never_becomes_a_release_of_an_index(
     version: str, released: list[str], on_x: list[str], policy: Policy

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from admission import Declaration, Problem
+from admission import EVERY_PLUGIN, Declaration, Problem
 from pm.config.profiles import (
     Enabled,
     Profile,
@@ -87,7 +87,7 @@ pm:
             exclude_newer="14 days",
             allow_build=("some-thing", "other"),
             allow_prerelease=("demo-colors",),
-            allow_direct_urls=True,
+            allow_direct_urls=(EVERY_PLUGIN,),
             keep_generations=5,
             audit="refuse",
             on_unadmitted="stop",
@@ -252,7 +252,8 @@ def test_no_indexes_and_an_empty_list_of_them_are_two_things(tmp_path: Path) -> 
         ("exclude_newer: on", "`pm.exclude_newer` must be `off`, a span such as `14 days`, or an instant, not `on`"),
         ("allow_build: {a: 1}", "`pm.allow_build` must be a list of texts, not a mapping"),
         ("allow_build: true", "`pm.allow_build` must be a list of texts, not `true`"),
-        ("allow_direct_urls: 'yes'", "`pm.allow_direct_urls` must be true or false, not `yes`"),
+        ("allow_direct_urls: 'yes'", "`pm.allow_direct_urls` must be true, false, or a list of plugins, not `yes`"),
+        ("allow_direct_urls: [no]", "`pm.allow_direct_urls` must be true, false, or a list of plugins, not `no`"),
         ("keep_generations: 0", "`pm.keep_generations` must be a number from 1 upwards, not `0`"),
         ("keep_generations: 2.5", "`pm.keep_generations` must be a number from 1 upwards, not `2.5`"),
         ("audit: maybe", "`pm.audit` must be one of `off`, `warn`, `refuse`, not `maybe`"),

@@ -64,7 +64,7 @@ def asked(declaration: Declaration) -> list[str]:
 @pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row['id']} {row.get('file', '')}")
 def test_a_declaration_from_the_field_is_read(tmp_path: Path, row: Row) -> None:
     written(tmp_path, row)
-    declaration = read_declaration(tmp_path, key="p", core_names=frozenset({"hermes-agent"}), allow_direct_urls=True)
+    declaration = read_declaration(tmp_path, key="p", core_names=frozenset({"hermes-agent"}))
     requirements = row["requirements"]
     assert isinstance(requirements, list)
     addresses = [text for text in requirements if " @ " in text]  # none of a wheel: nothing else is ever installed

@@ -14,15 +14,15 @@ READING = Reading(OWNER, frozenset({"hermes-agent"}), "own-name")
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
-def judged(*texts: str, allow_direct_urls: bool = False) -> ReadRequirements:
+def judged(*texts: str, takes_addresses: bool = False) -> ReadRequirements:
     """Judge texts as if they stood in a manifest, one a line."""
     written = [Written(text, "plugin.yaml", 2 + i, 5, "pip_dependencies", i) for i, text in enumerate(texts)]
-    return judge(written, READING._replace(allow_direct_urls=allow_direct_urls))
+    return judge(written, READING._replace(takes_addresses=takes_addresses))
 
 
-def the_problem(text: str, *, allow_direct_urls: bool = False) -> Problem:
+def the_problem(text: str, *, takes_addresses: bool = False) -> Problem:
     """Return the only problem of a text that is nothing else."""
-    read = judged(text, allow_direct_urls=allow_direct_urls)
+    read = judged(text, takes_addresses=takes_addresses)
     assert (read.requirements, read.gates, read.notes) == ((), (), ())
     (problem,) = read.problems
     return problem
@@ -234,7 +234,7 @@ def test_options_of_a_requirements_file_are_no_requirements(text: str) -> None:
     ],
 )
 def test_a_bare_address_names_no_package(text: str) -> None:
-    assert the_problem(text, allow_direct_urls=True).code == "direct-url"
+    assert the_problem(text, takes_addresses=True).code == "direct-url"
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_a_bare_address_names_no_package(text: str) -> None:
     ],
 )
 def test_an_address_that_can_never_change_is_a_requirement_where_the_operator_allows_it(url: str) -> None:
-    allowed = judged(f"x @ {url}", allow_direct_urls=True)
+    allowed = judged(f"x @ {url}", takes_addresses=True)
     assert ([r.url for r in allowed.requirements], allowed.problems) == ([url], ())
     assert the_problem(f"x @ {url}").code == "direct-url"
 
@@ -272,12 +272,12 @@ NO_WHEEL = "points to something else than a wheel, which would have to be built"
     ],
 )
 def test_other_addresses_are_refused_even_then(text: str, fault: str) -> None:
-    problem = the_problem(text, allow_direct_urls=True)
+    problem = the_problem(text, takes_addresses=True)
     assert (problem.code, problem.message) == ("direct-url", f"`{text}` {fault}")
 
 
 def test_a_credential_in_an_address_is_refused_and_never_shown() -> None:
-    problem = the_problem(f"x @ git+https://user:hunter2@git.example.invalid/x@{SHA}", allow_direct_urls=True)
+    problem = the_problem(f"x @ git+https://user:hunter2@git.example.invalid/x@{SHA}", takes_addresses=True)
     assert (problem.message, "hunter2" in repr(problem)) == (
         f"`x @ git+https://****@git.example.invalid/x@{SHA}` carries a credential",
         False,
@@ -298,7 +298,7 @@ def test_a_long_address_takes_no_long_time() -> None:
 
 
 def test_another_copy_of_the_host_is_refused_even_by_commit() -> None:
-    problem = the_problem(f"hermes-agent[voice] @ git+https://git.example.invalid/h@{SHA}", allow_direct_urls=True)
+    problem = the_problem(f"hermes-agent[voice] @ git+https://git.example.invalid/h@{SHA}", takes_addresses=True)
     assert (problem.code, problem.hint) == (
         "direct-url",
         "require a version of it: `hermes-agent>=…`, or `requires_hermes`",
