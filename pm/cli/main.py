@@ -12,6 +12,7 @@ TYPE_CHECKING = False  # as in `typing`, whose import would cost the quickest an
 if TYPE_CHECKING:
     from typing import NoReturn
 
+    from pm.receipts.receipt import Receipt
     from pm.system.streams import Output
 
 FAILED = 3
@@ -125,6 +126,14 @@ def _refused_by_the_system(error: OSError) -> PmError:
     return disk_error(error, Path(str(error.filename)), verb="used")
 
 
+def _known(ended: Receipt | None) -> dict[str, object]:
+    """Return what is known of the operation that has ended; nothing where none has."""
+    if ended is None:
+        return {}
+    selected = ended.generation.after
+    return {"receipt": ended.id, "outcome": ended.outcome, "summary": ended.summary, "generation": selected}
+
+
 def _failed(error: PmError, *, as_json: bool) -> int:
     """Say what went wrong where no receipt does; of an operation that has ended the status stays what it was."""
     from pm.cli.answer import ended_operation, give_json, is_given
@@ -132,9 +141,8 @@ def _failed(error: PmError, *, as_json: bool) -> int:
 
     ended = ended_operation()
     if as_json and not is_given():
-        known = {} if ended is None else {"receipt": ended.id, "outcome": ended.outcome, "summary": ended.summary}
         said = {name: getattr(error, name) for name in ("code", "message", "hint", "file", "line", "key")}
-        give_json({"error": said} | known)
+        give_json({"error": said} | _known(ended))
     status = complain(error)
     if ended is None:
         return status

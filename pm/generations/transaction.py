@@ -126,11 +126,25 @@ def commit(places: Places, replacements: Sequence[Replacement], pointer: bytes |
             write_json(places.journal, journal | {"committed": True}, durable=True)
     except BaseException as error:
         if _is_done(places):
+            _COMMITS.made += 1
             return  # whatever went wrong came after the commit
         if isinstance(error, OSError):
             raise disk_error(error, places.state) from error
         raise
+    _COMMITS.made += 1
     _settled(places)
+
+
+class _Commits:
+    made = 0
+
+
+_COMMITS = _Commits()
+
+
+def commits_made() -> int:
+    """Return how many changes this process has made: whatever happens after one, it is made."""
+    return _COMMITS.made
 
 
 def recover(places: Places) -> Recovered:

@@ -12,6 +12,7 @@ from pm.config.profiles import CONFIG
 from pm.errors import PmError
 from pm.index import IndexOptions
 from pm.names import shown
+from pm.operations.manager_fault import or_fault, plain_receipt
 from pm.operations.receipt_rows import Start, plugin_of, start_of
 from pm.places import Places
 from pm.receipts.build import build, noted, noticed
@@ -60,6 +61,8 @@ class OperationRun:
         """What the receipt will say; it grows by the steps below."""
         self.has_recovered = False
         """Whether an interrupted operation was finished or undone before this one began."""
+        self.has_committed = False
+        """Whether it has changed something, however it ended."""
         self._evidence = ""
         self._said: set[WarningRow] = set()
         self._timings: dict[str, int] = {}
@@ -199,16 +202,24 @@ def changing(run: OperationRun, work: Callable[[], Result]) -> Receipt:
             sweep(run.places)
             result = _numbered(run, work)
             if run.operation.generation.before != run.operation.generation.after:
-                said = collect_surplus(run.places, run.context.environ)
+                said = or_fault(lambda: collect_surplus(run.places, run.context.environ))
                 if said is not None:
-                    run.note(said)
+                    run.note(said if isinstance(said, Problem) else Problem("not-collected", said.message))
             return result
 
     result = _ended(run, locked)
     # it had its number, so it had the lock: the journal is its own
-    if run.operation.sequence is not None and run.places.journal.exists():
+    if run.operation.sequence is not None and not run.has_committed and _has_begun(run.places):
         run.leaves("unfinished")
     return _stored(run, result)
+
+
+def _has_begun(places: Places) -> bool:
+    """Say whether a change was begun and neither made nor undone, as far as the disk gives that now."""
+    try:
+        return places.journal.exists()
+    except OSError:
+        return False
 
 
 def trying(run: OperationRun, work: Callable[[], Result]) -> Receipt:
@@ -224,7 +235,7 @@ def trying(run: OperationRun, work: Callable[[], Result]) -> Receipt:
 def looking(run: OperationRun, work: Callable[[], Result]) -> Receipt:
     """Do work that changes nothing and stores no receipt."""
     result = _ended(run, work)
-    return _to_be_said(run, build(run.operation, result, finished_at=datetime.now(UTC)))
+    return _to_be_said(run, _receipt(run, result))
 
 
 def inspecting(run: OperationRun, work: Callable[[], Result]) -> Receipt:
@@ -233,45 +244,58 @@ def inspecting(run: OperationRun, work: Callable[[], Result]) -> Receipt:
 
 
 def _ended(run: OperationRun, work: Callable[[], Result]) -> Result | PmError:
-    from pm.operations.manager_fault import manager_fault
-    from pm.system.signals import hear_again, is_too_late, too_late
+    from pm.generations.transaction import commits_made
+
+    before = commits_made()
+    result = _worked(run, work)
+    run.has_committed = commits_made() != before
+    if isinstance(result, PmError) and run.has_committed:
+        _tell_of_commit(run)
+    elif not _says_what_helps(result):
+        _note_damage(run)
+    return result
+
+
+def _worked(run: OperationRun, work: Callable[[], Result]) -> Result | PmError:
+    from pm.system.signals import hear_again, too_late
 
     hear_again()
-    is_made = False
     try:
         try:
-            result = work()
-            if not (isinstance(result, Done) and result.steps and result.outcome in ("drift", "not-ready")):
-                _note_damage(run)
-            return result
+            return or_fault(work)
         finally:
-            is_made = is_too_late()
             # however it ended, that is what will be told
             too_late()
     except PmError as error:
-        if not error.step[0]:
-            _note_damage(run)
         return error
     except OSError as error:
         # a disk can fail at any call: code that knows a better word for it has raised that already
         return disk_error(error, run.places.state)
     except KeyboardInterrupt as stopped:
         return _stopped(run, str(stopped))
-    except Exception as error:  # noqa: BLE001 - a fault of ours: what is known, and whether it was too late, must be said
-        if is_made:
-            _tell_of_commit(run)
-        return manager_fault(error)
+
+
+def _says_what_helps(result: Result | PmError) -> bool:
+    """Say whether an ending names the step that puts right what is damaged."""
+    if isinstance(result, PmError):
+        return bool(result.step[0])
+    return isinstance(result, Done) and bool(result.steps) and result.outcome in ("drift", "not-ready")
 
 
 def _tell_of_commit(run: OperationRun) -> None:
     """Say what is selected since the change was made."""
-    from pm.generations.records import read_selected
+    from pm.generations.pointer import read_pointer
+    from pm.generations.records import read_record
 
     run.leaves("committed")
-    with suppress(PmError):
-        now = read_selected(run.places)
-        if now is not None:
-            run.selects(run.operation.generation._replace(after=now.generation, lock_digest=now.lock_digest))
+    with suppress(PmError, OSError):
+        now = or_fault(lambda: read_pointer(run.places))
+        if now is None or isinstance(now, PmError):
+            return
+        run.selects(run.operation.generation._replace(after=now.generation, lock_digest=""))
+        record = or_fault(lambda: read_record(run.places, now.generation))
+        if not isinstance(record, PmError):
+            run.selects(run.operation.generation._replace(lock_digest=record.lock_digest))
 
 
 def _note_damage(run: OperationRun) -> None:
@@ -279,8 +303,10 @@ def _note_damage(run: OperationRun) -> None:
     from pm.operations.damage import damage_of
 
     with suppress(PmError, OSError):  # what is done is done, and what cannot be read is told by what needs it
-        damage = damage_of(run.places)
-        if damage is not None and not _is_told_of(run, damage.reason.file):
+        damage = or_fault(lambda: damage_of(run.places))
+        if isinstance(damage, PmError):
+            run.note(Problem(damage.code, f"whether anything is damaged is not known: {damage.message}"))
+        elif damage is not None and not _is_told_of(run, damage.reason.file):
             run.note(damage.problem)
 
 
@@ -296,14 +322,36 @@ def _stopped(run: OperationRun, signal: str) -> PmError:
 
 
 def _stored(run: OperationRun, result: Result | PmError) -> Receipt:
-    receipt = build(run.operation, result, finished_at=datetime.now(UTC))
+    receipt = _receipt(run, result)
     try:
-        _store(run, receipt)
-    except (PmError, OSError) as error:
-        told = error if isinstance(error, PmError) else disk_error(error, run.places.receipts, verb="used")
+        told = or_fault(lambda: _store(run, receipt))
+    except PmError as error:
+        told = error
+    except OSError as error:
+        told = disk_error(error, run.places.receipts, verb="used")
+    if told is not None:
         warning = WarningRow("receipt-not-stored", f"this receipt was not stored: {told.message}")
         receipt = receipt._replace(warnings=(*receipt.warnings, warning))
     return _to_be_said(run, receipt)
+
+
+def _receipt(run: OperationRun, result: Result | PmError) -> Receipt:
+    """Return the receipt of how it ended; where a fault is in the way, a plain one that says what is sure."""
+    receipt = or_fault(lambda: build(run.operation, result, finished_at=datetime.now(UTC)))
+    if isinstance(receipt, Receipt):
+        return receipt
+    if run.has_committed:
+        _tell_of_commit(run)
+    return plain_receipt(run.operation, receipt, _came_to(run, result))
+
+
+def _came_to(run: OperationRun, result: Result | PmError) -> str:
+    """Return the outcome of what was carried out, or needed not to be; empty for everything else."""
+    if isinstance(result, Admitted) and not run.operation.dry_run:
+        return "admitted"
+    if isinstance(result, Done) and not run.operation.dry_run:
+        return result.outcome
+    return "committed" if run.has_committed else ""
 
 
 def _store(run: OperationRun, receipt: Receipt) -> None:
@@ -317,7 +365,8 @@ def _store(run: OperationRun, receipt: Receipt) -> None:
 def _to_be_said(run: OperationRun, receipt: Receipt) -> Receipt:
     from pm.system.signals import only_to_be_said
 
-    hand_over_state(run.places)
+    with suppress(OSError):  # the next operation of root hands over what is left
+        or_fault(lambda: hand_over_state(run.places))
     only_to_be_said()
     return receipt
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -15,6 +17,7 @@ from fixtures.homes import Answer, Home, check_receipt
 from fixtures.volumes import Volume
 from pm.cli.main import main
 from pm.cli.verb_table import VERBS, Verb
+from pm.errors import PmError
 from pm.generations.transaction import Replacement, commit
 from pm.operations.run import Context, OperationRun, Request, Result, changing, looking
 from pm.places import find_places
@@ -218,6 +221,133 @@ def test_a_fault_after_the_commit_says_what_is_committed(run: OperationRun, home
     assert receipt.generation.after == (home.pointer or {})["generation"]
 
 
+def breaks(*_: object, **__: object) -> NoReturn:
+    raise Fault("https://anna:s3cr3t@host.invalid/")
+
+
+@pytest.mark.parametrize("error", [PmError("not-writable", "no"), OSError(5, "no"), KeyboardInterrupt("SIGTERM")])
+def test_whatever_ends_an_operation_after_the_commit_it_says_what_is_committed(
+    run: OperationRun, home: Home, error: BaseException
+) -> None:
+    pointer = (home.state / "pointer.json").read_bytes()
+
+    def work() -> Result:
+        commit(run.places, [Replacement(home.path / "new.txt", b"new")], pointer, operation="enable")
+        raise error
+
+    receipt = changing(run, work)
+    assert receipt.outcome in ("failed", "interrupted")
+    assert receipt.summary.startswith("`ash` is enabled, and then it went wrong: ")
+    assert (receipt.generation.after, receipt.generation.lock_digest) == (
+        (home.pointer or {})["generation"],
+        (home.pointer or {})["lock_digest"],
+    )
+
+
+def test_a_fault_before_the_commit_never_says_that_something_is_committed(
+    run: OperationRun, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pm.generations.transaction.write_json", breaks)
+
+    def work() -> Result:
+        pointer = (home.state / "pointer.json").read_bytes()
+        commit(run.places, [Replacement(home.path / "new.txt", b"new")], pointer, operation="enable")
+        raise AssertionError
+
+    receipt = changing(run, work)
+    assert (receipt.outcome, receipt.summary, (home.path / "new.txt").exists()) == (
+        "failed",
+        "`ash` was not enabled: the manager itself has a fault; nothing was changed",
+        False,
+    )
+
+
+AFTER = {
+    "what is damaged now": ("pm.operations.damage:damage_of", "0 admitted", ["manager-fault"]),
+    "what else must restart": ("pm.operations.new_generation:say_selected", "3 failed manager-fault", []),
+    "leases": ("pm.operations.restarts:leased", "3 failed manager-fault", []),
+    "collecting": ("pm.operations.surplus:recorded", "0 admitted", ["not-collected"]),
+    "the receipt": ("pm.operations.run:build", "3 failed manager-fault", []),
+    "its sentence": ("pm.receipts.build:summary", "3 failed manager-fault", []),
+    "its steps": ("pm.receipts.build:_steps", "3 failed manager-fault", []),
+    "storing": ("pm.receipts.store:store", "0 admitted", ["receipt-not-stored"]),
+    "its text on the disk": ("pm.receipts.store:receipt_text", "0 admitted", ["receipt-not-stored"]),
+    "dropping old receipts": ("pm.receipts.store:_drop_old", "0 admitted", ["receipt-not-stored"]),
+    "owners": ("pm.system.owners:hand_over", "0 admitted", []),
+}
+"""What happens once a change is made → a function that breaks there, how the command ends, and what it warns of."""
+BREAKS_AT = """
+import importlib, sys
+from pm.cli.main import main
+from pm.generations import transaction
+module, _, name = sys.argv[1].partition(":")
+module = importlib.import_module(module)
+works = getattr(module, name)
+def breaks(*given, **named):
+    if transaction.commits_made():
+        raise LookupError("broken")
+    return works(*given, **named)
+setattr(module, name, breaks)
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize(("function", "gist", "warnings"), AFTER.values(), ids=AFTER)
+def test_wherever_it_breaks_after_the_commit_the_answer_says_what_is_selected(
+    home: Home, function: str, gist: str, warnings: list[str]
+) -> None:
+    words = [sys.executable, "-c", BREAKS_AT, function, "plugins", "enable", "cedar", "--json"]
+    done = subprocess.run(words, env=home.environ, cwd=home.work, capture_output=True, text=True, check=False)
+    answer = Answer(done.returncode, done.stdout, done.stderr)
+    check_receipt(answer.value)
+    assert "LookupError: broken" in done.stderr
+    assert (answer.gist, answer.warnings, home.admitted) == (gist, warnings, ["ash in default", "cedar in default"])
+    assert answer.value["generation"]["after"] == (home.pointer or {})["generation"] == 4
+    if answer.status:
+        said = answer.value["summary"]
+        assert "and then" in said
+        assert "nothing was changed" not in said
+        assert answer.value["steps"][-1]["command"] == "hermes plugins enable cedar"
+        assert home.ask("plugins", "enable", "cedar").gist == "0 unchanged"
+
+
+@pytest.mark.parametrize(
+    "words", [("pm", "gc"), ("plugins", "remove", "cedar"), ("pm", "rollback", "2"), ("pm", "verify")]
+)
+def test_where_no_receipt_can_be_made_a_plain_one_says_what_was_done(home: Home, words: tuple[str, ...]) -> None:
+    told = [sys.executable, "-c", BREAKS_AT.replace("transaction.commits_made()", "True"), "pm.operations.run:build"]
+    done = subprocess.run(
+        [*told, *words, "--json"], env=home.environ, cwd=home.work, capture_output=True, text=True, check=False
+    )
+    answer = Answer(done.returncode, done.stdout, done.stderr)
+    check_receipt(answer.value)
+    outcome = {"gc": "collected", "remove": "removed", "rollback": "rolled-back", "verify": "verified"}[words[1]]
+    assert (answer.gist, f"is done ({outcome}), and then" in answer.value["summary"]) == (
+        "3 failed manager-fault",
+        True,
+    )
+    selected = (home.pointer or {})["generation"]
+    assert answer.value["generation"]["after"] == (None if words[1] == "gc" else selected)
+
+
+def test_where_no_receipt_can_be_made_of_a_refusal_nothing_is_said_to_be_done(home: Home) -> None:
+    told = [sys.executable, "-c", BREAKS_AT.replace("transaction.commits_made()", "True"), "pm.operations.run:build"]
+    plugin = home.plugin("elm", "demo-colors>=99")
+    done = subprocess.run(
+        [*told, "plugins", "install", str(plugin), "--enable", "--json"],
+        env=home.environ,
+        cwd=home.work,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    value = json.loads(done.stdout)
+    assert (done.returncode, value["summary"]) == (
+        3,
+        f"`install` of `{plugin}` was not done: the manager itself has a fault; nothing was changed",
+    )
+
+
 def test_a_fault_of_a_look_is_told_too(run: OperationRun) -> None:
     def work() -> Result:
         raise RecursionError
@@ -242,7 +372,10 @@ def broken_after_an_operation(*_: object) -> int:
 
 @pytest.mark.parametrize(
     ("function", "status", "known"),
-    [("broken_verb", 3, ["error"]), ("broken_after_an_operation", 0, ["error", "outcome", "receipt", "summary"])],
+    [
+        ("broken_verb", 3, ["error"]),
+        ("broken_after_an_operation", 0, ["error", "generation", "outcome", "receipt", "summary"]),
+    ],
 )
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_a_verb_that_breaks_says_what_is_known(
