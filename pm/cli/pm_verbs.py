@@ -77,8 +77,8 @@ def go_back(arguments: Namespace, words: Sequence[str]) -> int:
     """Go back to an earlier generation."""
     from pm.operations.rollback import roll_back
 
-    number, agreed = arguments.number, arguments.yes
-    return Call(arguments, words).change("rollback", "", lambda run: roll_back(run, number, agreed=agreed))
+    call, number, agreed = Call(arguments, words), arguments.number, arguments.yes
+    return call.change("rollback", "", lambda run: roll_back(run, number, call.options(), agreed=agreed))
 
 
 def delete_generations(arguments: Namespace, words: Sequence[str]) -> int:

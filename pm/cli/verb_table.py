@@ -359,7 +359,7 @@ _PM = (
     Verb(
         "pm",
         "rollback",
-        "go back to an earlier generation, without building anything",
+        "go back to an earlier generation; what of it is damaged is built again",
         "pm.cli.pm_verbs:go_back",
         own=(
             Argument(

@@ -20,6 +20,7 @@ from pm.generations.distributions import (
     digest_of,
     digest_of_file,
     installed,
+    interpreter_in,
     lines_of,
     lists_itself,
     own_files,
@@ -170,6 +171,7 @@ def check_environment(
         *_compare_names(distributions, lock),
         *_compare_records(distributions, records),
         *(fault for path, fault in found.items() if path not in shared),
+        *_compare_interpreter(folder),
         *_compare_own(folder),
         *_compare_needs(distributions, lock, interpreter),
     )
@@ -258,6 +260,12 @@ def _compare_needs(
             if needed is None or not SpecifierSet(edge.specifier).contains(needed.version, prereleases=True):
                 has = f"{edge.name} {needed.version}" if needed is not None else f"no {edge.name}"
                 yield Fault("drift", f"`{name}` needs `{requirement_of(edge)}` and the lock has {has}", name)
+
+
+def _compare_interpreter(folder: Path) -> Iterator[Fault]:
+    """Yield that nothing can be started there: without its own interpreter, another one would be found on the PATH."""
+    if not interpreter_in(folder).exists():
+        yield Fault("drift", "its link to the interpreter is gone, or leads nowhere")
 
 
 def _compare_own(folder: Path) -> Iterator[Fault]:

@@ -1,24 +1,29 @@
-"""Go back to an earlier generation: environment, plugin folders and what each profile selects, together and unbuilt."""
+"""Go back to an earlier generation: environment, plugin folders and what each profile selects, together.
+
+What is whole is selected as it is, unbuilt; a damaged environment is built again from its lock, as `repair` does it.
+"""
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from admission import Problem
+from admission import Problem, Refused, Step
 from pm.config.edit import ConfigChange, Disable, Enable, Set
 from pm.config.profiles import Profile, enabled_plugins, read_profiles, read_selection, selecting
 from pm.config.settings import Selection
 from pm.errors import PmError
-from pm.generations.build import Edits, apply, is_whole, pointer_to
+from pm.generations.build import Edits, Prepared, apply, contents_after, is_whole, pointer_to, select
+from pm.generations.file_faults import Fault
 from pm.generations.inventory import recorded_surroundings, take_inventory
-from pm.generations.records import Member, Record, read_record, recorded
+from pm.generations.records import Member, Record, next_number, read_record, recorded
 from pm.generations.transaction import Replacement
 from pm.generations.verification import changed_trees, differences, digest_in_place, is_kept
 from pm.host.interpreter import describe_interpreter
 from pm.names import canonical_key, leaf, same_key, shown
 from pm.operations.damage import environment_damage
 from pm.operations.kept_trees import discard, keep_what_is_lost, noted, placed, recorded_tree
+from pm.operations.rebuild import built_again
 from pm.operations.receipt_rows import plugin_of
 from pm.operations.run import OperationRun, Result
 from pm.operations.selected_generation import say_selected, selected_record
@@ -26,13 +31,28 @@ from pm.places import DEFAULT_PROFILE, GenerationNumber, working_folder
 from pm.plugins.discovery import is_plugin
 from pm.plugins.tree import link_target
 from pm.receipts.receipt import Done
+from pm.verdict.state import Options
+
+_Moved = tuple[Member, str | None]
+"""A plugin whose folder holds another tree now than then, with the digest of what it holds."""
 
 
-def roll_back(run: OperationRun, number: GenerationNumber | None, *, agreed: bool) -> Result:
-    """Select an earlier generation again, by default the one before; nothing is resolved or built.
+class _GoingBack(NamedTuple):
+    """Which generation is left, and which is gone back to."""
 
-    Where another profile than this one would change, that must be agreed to. Raise `PmError` (`unknown-generation`,
-    `drift` for one that is not what it was, `not-agreed`); then everything stays.
+    record: Record
+    target: Record
+    faults: Sequence[Fault] = ()
+    """By what the environment that is gone back to is not what its lock says."""
+    moved: Sequence[_Moved] = ()
+
+
+def roll_back(run: OperationRun, number: GenerationNumber | None, options: Options, *, agreed: bool) -> Result:
+    """Select an earlier generation again, by default the one before; nothing is resolved.
+
+    One whose environment is damaged is built again from its lock, and so gets a new number. Where another profile than
+    this one would change, that must be agreed to. Raise `PmError` (`unknown-generation`, `not-agreed`, `drift` where a
+    record or the files of a plugin are lost, and as a build does); then everything stays.
     """
     record = selected_record(run)
     target = _target(run, record, number)
@@ -44,25 +64,29 @@ def roll_back(run: OperationRun, number: GenerationNumber | None, *, agreed: boo
     moved = tuple(_moved(run, record, target))
     if is_selected and not moved:
         return Done("unchanged")
-    _check(run, record, target, moved)
+    way = _GoingBack(record, target, moved=moved)
+    way = way._replace(faults=_faults(run, way))
+    _require_trees(run, way)
     profiles = read_profiles(run.places.root)
     changes = dict(_changes(run, profiles, record, target))
-    others = sorted(name for name, (_, edits) in changes.items() if edits and name != run.places.profile)
-    for name, (_, edits) in sorted(changes.items()):
-        for edit in edits:
-            run.note(Problem("profile-changes", _said(name, edit)))
+    others = sorted(name for name, (_, changed) in changes.items() if changed and name != run.places.profile)
+    for name, (_, changed) in sorted(changes.items()):
+        for each in changed:
+            run.note(Problem("profile-changes", _said(name, each)))
     if others and not agreed:
         names = ", ".join(f"`{name}`" for name in others)
         raise PmError("not-agreed", f"other profiles would change as well: {names}", hint="give `--yes` to agree")
     settings = _settings(run, target)
     for edit in settings:
         run.note(Problem("profile-changes", _said(DEFAULT_PROFILE, edit)))
-    home, edits = changes[DEFAULT_PROFILE]
-    changes[DEFAULT_PROFILE] = (home, (*settings, *edits))
-    if not run.operation.dry_run:
-        decided_on = {profile.home: profile.selection for profile in profiles if profile.selection is not None}
-        _go(run, target, moved, Edits(dict(changes.values()), decided_on=decided_on))
-    say_selected(run, record, target)
+    home, own = changes[DEFAULT_PROFILE]
+    changes[DEFAULT_PROFILE] = (home, (*settings, *own))
+    decided_on = {profile.home: profile.selection for profile in profiles if profile.selection is not None}
+    edits = Edits(dict(changes.values()), decided_on=decided_on)
+    after = _gone_back(run, way, edits, options)
+    if isinstance(after, Refused):
+        return after
+    say_selected(run, record, after)
     return Done("rolled-back", target.lock)
 
 
@@ -78,40 +102,97 @@ def _target(run: OperationRun, record: Record, number: GenerationNumber | None) 
     if not places.record(number).exists():
         there = ", ".join(map(str, known))
         raise PmError("unknown-generation", f"there is no generation {number}", hint=f"there are {there}")
-    return read_record(places, number)
+    try:
+        return read_record(places, number)
+    except PmError as error:
+        if error.code == "drift":
+            error.hint, error.step = "", _another(run, record, number)
+        raise
 
 
-def _check(run: OperationRun, record: Record, target: Record, moved: Sequence[tuple[Member, str | None]]) -> None:
-    """Raise if the environment is not what its lock says, or a plugin's files of then are not kept."""
-    folder = run.places.environment(target.environment)
-    step = ("repair", "") if target.environment == record.environment else _another(run, record, target)
-    if not folder.is_dir():
-        message = f"the environment of generation {target.generation} is gone"
-        raise PmError("drift", message, file=str(folder), step=step)
-    interpreter = describe_interpreter(Path(target.interpreter), run.places.cache)
-    faults = differences(folder, target.lock, interpreter)
-    if faults:
-        message = f"generation {target.generation} is damaged: {faults[0].message}"
-        raise PmError("drift", message, file=str(folder), hint="choose another generation", step=step)
-    for member, _ in moved:
+def _faults(run: OperationRun, way: _GoingBack) -> Sequence[Fault]:
+    """Return by what the environment is not what its lock says.
+
+    Raise `PmError` (`no-interpreter`) if it can be neither compared nor built again.
+    """
+    target, folder = way.target, run.places.environment(way.target.environment)
+    with _or_another(run, way, "the interpreter that it was built with is there again"):
+        interpreter = describe_interpreter(Path(target.interpreter), run.places.cache)
+    try:
+        return differences(folder, target.lock, interpreter)
+    except PmError as error:
+        if error.code not in ("drift", "install-failed"):
+            raise
+        gone = "is gone" if not folder.is_dir() else "is not complete"
+        return (Fault("drift", f"its environment {gone}"),)
+
+
+def _require_trees(run: OperationRun, way: _GoingBack) -> None:
+    """Raise if the files that a plugin had then are not kept."""
+    for member, _ in way.moved:
         if not is_kept(run.places, member.tree_digest):
             message = f"the files that `{member.key}` had then are no longer kept, or damaged"
-            raise PmError("drift", message, file=member.root, step=_another(run, record, target))
+            step = _another(run, way.record, way.target.generation)
+            raise PmError("drift", message, file=member.root, step=step)
 
 
-def _another(run: OperationRun, record: Record, target: Record) -> tuple[str, str]:
-    """Return the step to the newest other generation whose environment is whole; without one, a second try."""
-    places = run.places
-    for number in reversed(recorded(places)):
-        if number not in (record.generation, target.generation):
-            with suppress(PmError):
-                other = read_record(places, number)
-                if is_whole(places, other, describe_interpreter(Path(other.interpreter), places.cache)):
-                    return "roll-back", str(number)
+def _gone_back(run: OperationRun, way: _GoingBack, edits: Edits, options: Options) -> Record | Refused:
+    """Select the generation as it is, or what is built in its place; return what is selected then."""
+    target = way.target
+    if way.faults:
+        message = f"generation {target.generation} is not what it was, so it is built again: {way.faults[0].message}"
+        run.note(Problem("generation-damaged", message))
+    if run.operation.dry_run:
+        return target._replace(generation=next_number(run.places)) if way.faults else target
+    prepared = _built(run, way, options) if way.faults else None
+    return prepared if isinstance(prepared, Refused) else _go(run, way, edits, prepared)
+
+
+def _built(run: OperationRun, way: _GoingBack, options: Options) -> Prepared | Refused:
+    """Build the environment of a generation again; where that fails, the step is another generation that is whole."""
+    with _or_another(run, way):
+        prepared = built_again(run, way.target, way.faults, options)
+    if not isinstance(prepared, Refused):
+        return prepared
+    action, value = _another(run, way.record, way.target.generation)
+    steps = (Step(action, "", value=value),) if action == "roll-back" else ()
+    return prepared._replace(steps=steps)
+
+
+@contextmanager
+def _or_another(run: OperationRun, way: _GoingBack, when: str = "") -> Iterator[None]:
+    """Let what goes wrong name the step to another generation; without one, when it can be tried again."""
+    try:
+        yield
+    except PmError as error:
+        step = _another(run, way.record, way.target.generation)
+        if step[0] == "roll-back" or error.code == "drift":
+            # a new generation of what is enabled now, which a damaged record is worth elsewhere, would be no way back
+            error.hint, error.step = "" if error.code == "drift" else error.hint, step
+        elif when:
+            error.step = ("retry", when)
+        raise
+
+
+def _another(run: OperationRun, record: Record, number: GenerationNumber) -> tuple[str, str]:
+    """Return the step to the newest other generation that is whole, plugins included; without one, a second try."""
+    for other in reversed(recorded(run.places)):
+        if other not in (record.generation, number) and _can_be_selected(run, record, other):
+            return "roll-back", str(other)
     return "retry", "another generation is there to go back to"
 
 
-def _moved(run: OperationRun, record: Record, target: Record) -> Iterator[tuple[Member, str | None]]:
+def _can_be_selected(run: OperationRun, record: Record, number: GenerationNumber) -> bool:
+    try:
+        other = read_record(run.places, number)
+        interpreter = describe_interpreter(Path(other.interpreter), run.places.cache)
+    except PmError:
+        return False
+    trees = (member.tree_digest for member, _ in _moved(run, record, other))
+    return is_whole(run.places, other, interpreter) and all(is_kept(run.places, digest) for digest in trees)
+
+
+def _moved(run: OperationRun, record: Record, target: Record) -> Iterator[_Moved]:
     """Yield the plugins whose folder holds another tree now than then, with the digest of what it holds.
 
     It is empty if that is not known, and `None` if no plugin lies there.
@@ -209,13 +290,9 @@ def _said(profile: str, change: ConfigChange) -> str:
     return f"the profile `{profile}` {'enables' if isinstance(change, Enable) else 'disables'} `{change.key}`"
 
 
-def _go(
-    run: OperationRun,
-    target: Record,
-    moved: Sequence[tuple[Member, str | None]],
-    edits: Edits,
-) -> None:
-    places = run.places
+def _go(run: OperationRun, way: _GoingBack, edits: Edits, prepared: Prepared | None) -> Record:
+    """Select the generation, or what was built in its place, together with folders and configs."""
+    places, target, moved = run.places, way.target, way.moved
     trees: list[Replacement] = []
     try:
         for member, now in moved:
@@ -227,6 +304,10 @@ def _go(
         kept = [noted(places, digests)] if digests else []
         with run.phase("commit"):
             edits = edits._replace(trees=(*trees, *kept))
+            if prepared is not None:
+                contents = contents_after(target, target.members, target.fingerprint)
+                return select(places, prepared, contents, edits, operation=run.mark)
             apply(places, edits, pointer_to(places, target), operation="rollback")
+            return target
     finally:
         discard(places, trees)

@@ -347,7 +347,7 @@ _WARNINGS = (
     ),
     WarningCode(
         "generation-damaged",
-        "an earlier generation is not what it was, so it cannot be rolled back to",
+        "an earlier generation is not what it was; `hermes pm rollback` builds it again where it goes back to it",
         "nothing; `hermes pm gc` deletes it once there are enough newer ones",
     ),
     WarningCode(
