@@ -35,8 +35,14 @@ def _config_problem(listing: Mapping[str, Any]) -> Iterator[str]:
 
 def receipts_text(listing: Mapping[str, Any]) -> str:
     """Return the listing of receipts as text."""
-    rows = listing["receipts"]
+    rows = [row | {"time": _instant(row["time"])} for row in listing["receipts"]]
     return table(rows, _RECEIPT) if rows else "no receipt is stored"
+
+
+def _instant(stamp: str) -> str:
+    """Return the time stamp of a file's name as receipts write an instant, to the second."""
+    date, _, time = stamp.partition("T")
+    return f"{date[:4]}-{date[4:6]}-{date[6:]}T{time[:2]}:{time[2:4]}:{time[4:6]}Z"
 
 
 def summary_text(summary: Mapping[str, Any]) -> str:
