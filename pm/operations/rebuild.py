@@ -9,7 +9,8 @@ from lockfiles import pylock
 from pm.config.profiles import read_selection
 from pm.errors import PmError
 from pm.generations.build import Ingredients, Prepared, allowed_collisions, prepare
-from pm.generations.file_faults import Fault
+from pm.generations.fault_reasons import refusal_of
+from pm.generations.file_faults import Fault, flaws_of
 from pm.generations.inventory import recorded_core
 from pm.generations.records import Record
 from pm.generations.uv import forget
@@ -42,7 +43,30 @@ def built_again(run: OperationRun, record: Record, faults: Iterable[Fault], opti
             return _built_of_cache(run, record, offline, unread)
         sources = sources_of(settings, run.places, run.context.environ)
         _bring_wheels(run, record, interpreter, sources)
-        return prepare(run.places, record.lock, offline._replace(sources=sources), None)
+        try:
+            return prepare(run.places, record.lock, offline._replace(sources=sources), None)
+        except PmError as error:
+            if error.code != "install-failed":
+                raise
+            refused = _flawed(run, record, interpreter, sources)
+            if refused is None:
+                raise
+            return refused
+
+
+def _flawed(run: OperationRun, record: Record, interpreter: Interpreter, sources: Sources) -> Refused | None:
+    """Return which wheel is the reason that a lock cannot be installed, read whole from where it comes from.
+
+    Raise `PmError` (`hash-mismatch`) where one is not what the lock names; `None` if it is none of them, or not known.
+    """
+    with open_index(run.places.cache, interpreter.target, sources) as index:
+        try:
+            flaws = flaws_of(record.lock, index, run.places)
+        except PmError as error:
+            if error.code == "hash-mismatch":
+                raise
+            return None
+    return refusal_of(flaws, record.lock)
 
 
 def _built_of_cache(run: OperationRun, record: Record, offline: Ingredients, unread: PmError) -> Prepared | Refused:

@@ -144,6 +144,26 @@ def test_a_wheel_that_is_not_what_the_index_says_of_it_is_that_also_when_uv_find
         assert answer.gist == "3 failed hash-mismatch"
 
 
+def test_a_wheel_that_is_not_what_was_locked_is_that_for_a_repair_and_for_a_way_back_too(
+    served: Home, server: IndexServer
+) -> None:
+    """Row C14."""
+    path = next(offer.path for offer in server.offers if offer.path.name == "demo_colors-2.0-py3-none-any.whl")
+    with server:
+        served.install(served.plugin("ash", "demo-colors"))
+        served.install(served.plugin("birch", "demo-speedups"))
+        content = path.read_bytes()
+        place = content.index(b"PK\x01\x02") - 1
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        for folder in (*(served.state / "generations").glob("[12]"), served.state / "cache"):
+            shutil.rmtree(folder)
+        answers = [served.ask("pm", *words) for words in (("repair",), ("rollback", "1"))]
+        assert [answer.gist for answer in answers] == ["3 failed hash-mismatch"] * 2
+        path.write_bytes(content)
+        assert served.ask("pm", "rollback", "1").gist == "0 rolled-back"
+        assert served.ask("pm", "verify").gist == "0 verified"
+
+
 def test_nothing_of_a_home_is_in_the_cache_of_whoever_runs_it(served: Home, server: IndexServer) -> None:
     with server:
         served.install(served.plugin("ash", "demo-colors"))
