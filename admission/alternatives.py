@@ -31,7 +31,7 @@ class Alternatives(NamedTuple):
     """Package → the versions that the roots of the proof accept."""
 
     def told(self, search: ObstacleSearch) -> str:
-        """Say what is in the way of the newest version that a chain passes by; empty if there is none."""
+        """Say what is in the way of the newest version that a chain passes by; empty if nothing is found."""
         for way in self.ways:
             for arc, following in pairwise(way):
                 if rest := self._others(way, arc, following):
@@ -69,8 +69,9 @@ class Alternatives(NamedTuple):
         position = newest(rest)
         version = self.universe.package(arc.name).page.versions[position]
         found = search.taking(arc.name, position).obstacle(arc.name, position, ("", *arc.extras))
-        why = found.text if found is not None else "does not fit together with all the rest"
+        if found is None:
+            return ""
         if not rest & (rest - 1):
-            return f"`{arc.name}` {version} does not require `{following.text}`, but {why}"
+            return f"`{arc.name}` {version} does not require `{following.text}`, but {found.text}"
         count = f"{rest.bit_count()} releases of `{arc.name}`"
-        return f"of {count} that do not require `{following.text}`, the newest, {version}, {why}"
+        return f"of {count} that do not require `{following.text}`, the newest, {version}, {found.text}"

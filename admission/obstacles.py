@@ -71,16 +71,18 @@ class ObstacleSearch(NamedTuple):
         itself = Holder(f"`{name}` {version} is not that", 1 << position)
         return self._replace(held={**self.held, name: [*self.held.get(name, ()), itself]})
 
-    def obstacle(
-        self, name: str, position: int, extras: Iterable[str] = ("",), via: tuple[str, ...] = ()
-    ) -> Obstacle | None:
-        """Return what is in the way of a version, reached via other packages; `None` where that is not found."""
+    def obstacle(self, name: str, position: int, extras: Iterable[str] = ("",)) -> Obstacle | None:
+        """Return what is in the way of a version; `None` where that is not found."""
+        return self._found(name, position, extras, {name: 0})
+
+    def _found(self, name: str, position: int, extras: Iterable[str], depths: dict[str, int]) -> Obstacle | None:
+        """Look at a version, and behind it at each package once: `depths` are those of what was looked at."""
         pages = self.universe.facts.pages
         arcs = sorted(arc for extra in extras for arc in self.universe.arcs_on(pages, name, position, extra))
         found = next(filter(None, map(self._direct, arcs)), None)
-        if found is None and len(via) < _DEEPEST:
-            way = (*via, name)
-            found = next(filter(None, (self._behind(arc, way) for arc in arcs if arc.name not in way)), None)
+        if found is None and depths[name] < _DEEPEST:
+            behind = (self._behind(arc, depths, depths[name] + 1) for arc in arcs)
+            found = next(filter(None, behind), None)
         return found
 
     def _direct(self, arc: Arc) -> Obstacle | None:
@@ -94,13 +96,14 @@ class ObstacleSearch(NamedTuple):
         apart = self.apart
         return next((_met(arc, each.said, each.said) for each in parting if not apart or each.by != apart), None)
 
-    def _behind(self, arc: Arc, via: tuple[str, ...]) -> Obstacle | None:
+    def _behind(self, arc: Arc, depths: dict[str, int], depth: int) -> Obstacle | None:
         """Return what is in the way of the newest release that a requirement accepts, of a package that is new."""
         free = 0 if arc.name in self.held else arc.mask & self.universe.package(arc.name).free
-        if not free:
+        if not free or depths.get(arc.name, depth + 1) <= depth:
             return None
+        depths[arc.name] = depth
         best = newest(free)
-        found = self.taking(arc.name, best).obstacle(arc.name, best, ("", *arc.extras), via)
+        found = self.taking(arc.name, best)._found(arc.name, best, ("", *arc.extras), depths)  # noqa: SLF001 - its own
         version = self.universe.package(arc.name).page.versions[best]
         return _met(arc, f"`{arc.name}` {version} {found.text}", f"its newest {found.series}") if found else None
 

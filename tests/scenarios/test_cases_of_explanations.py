@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import pytest
 
 from admission import Exclusion, Facts, Policy, Reason, Refused, decide
+from admission.gates import root_requirements
+from admission.obstacles import ObstacleSearch
+from admission.universe import Arc, Universe, roots_of
 from fixtures.worlds import World, candidate, page
 
 Releases = Mapping[str, Sequence[str]]
@@ -164,3 +167,26 @@ def test_of_many_releases_that_do_without_the_newest_is_told() -> None:
         "no version of `y` satisfies `a` and the core together; of 30 releases of `x` that do not require `y>=2`, "
         "the newest, 1.29, requires `z>=2`, and the core requires `z<2`"
     )
+
+
+class _Counting(Universe):
+    """A universe that counts how often the requirements of a version are looked at."""
+
+    looked = 0
+
+    def arcs_on(self, names: Container[str], name: str, position: int, extra: str = "") -> Iterable[Arc]:
+        self.looked += 1
+        return super().arcs_on(names, name, position, extra)
+
+
+def test_what_is_in_the_way_is_looked_for_at_each_package_a_few_times_only() -> None:
+    layers = {
+        f"l{depth}-{number}": {"1": [f"l{depth + 1}-{other}" for other in range(8)] if depth < 6 else []}
+        for depth in range(1, 7)
+        for number in range(8)
+    }
+    facts = _facts(**layers)
+    question = World(facts, (("a", "l1-0"),)).question()
+    universe = _Counting(facts, question.constraints, roots_of(root_requirements(question.constraints)), {})
+    assert ObstacleSearch(universe, {}).obstacle("l1-0", 0) is None
+    assert universe.looked < 2 * len(layers)
