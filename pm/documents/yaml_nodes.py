@@ -259,7 +259,7 @@ def as_hosts_read(node: Node | None) -> str:
 
 
 _INDENTATION = re.compile(r"[ \t]*")
-_LOOKS_LIKE_A_REQUIREMENT = re.compile(r"[<>=!~]=|[<>]|\]\s*[<>=!~]|\[.*\[")
+_LOOKS_LIKE_A_REQUIREMENT = re.compile(r"[<>=!~]=|[<>]|\]\s*[<>=!~]|[\w.-]\[")
 _QUOTE = 'quote the value, for example `"name>=1"`'
 
 

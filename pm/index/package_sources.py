@@ -138,7 +138,8 @@ def index_address(url: str, name: str = "") -> IndexAddress:
     if not is_readable(url):
         raise PmError("config-unreadable", f"{shown(url)} is not the address of an index", hint=HOW_TO_WRITE_PASSWORDS)
     if "://" in url and ("?" in url or "#" in url):
-        message = f"{shown(url)} is not the address of an index: names are added to it, so it ends with a path"
+        written = shown(re.sub("#.*", "#…", url, flags=re.DOTALL))  # a token, or a password behind an `#`
+        message = f"{written} is not the address of an index: names are added to it, so it ends with a path"
         raise PmError("config-unreadable", message, hint="write a token as the user, before the host and an `@`")
     if "://" not in url:
         url = expanded(url).absolute().as_uri()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from admission import Declaration, Owner, Problem, Requirement, canonical_name
+from admission import Declaration, ExternalDependency, Owner, Problem, Requirement, canonical_name
 from pm.documents.boundary import parsed
 from pm.documents.files import PROJECT_FILE, Fetch, folder_files, text_of
 from pm.names import is_key, shown
@@ -13,6 +13,7 @@ from pm.plugins.manifest import read_manifest
 from pm.plugins.providers import is_in_memory_category, names_a_provider
 from pm.plugins.raw import LEGACY_LISTS, Manifest, Project
 from pm.plugins.requirements import Reading, ReadRequirements, judge
+from pm.redaction import redact
 
 _MOST_PROBLEMS = 50
 _REQUIREMENTS = "requirements.txt"
@@ -32,7 +33,8 @@ def read_declaration(folder: Path, *, key: str | None = None, core_names: frozen
 def assemble(fetch: Fetch, *, key: str | None, fallback: str, core_names: frozenset[str]) -> Declaration:
     """Read the declaration of a plugin whose files are got by `fetch`; `fallback` is the name of their folder.
 
-    Whatever the files hold, this returns: what cannot be read is a problem of this plugin.
+    Whatever the files hold, this returns: what cannot be read is a problem of this plugin. What is only shown has no
+    credentials, since records keep it.
     """
 
     def read() -> Declaration:
@@ -50,9 +52,10 @@ def _assembled(fetch: Fetch, key: str | None, fallback: str, reading: Reading) -
     return Declaration(
         key=own_key,
         name=name,
-        version=manifest.version or project.version,
-        description=manifest.description or project.description,
-        kind=manifest.kind or ("exclusive" if is_in_memory_category(own_key) or names_a_provider(fetch) else ""),
+        version=redact(manifest.version or project.version),
+        description=redact(manifest.description or project.description),
+        kind=redact(manifest.kind)
+        or ("exclusive" if is_in_memory_category(own_key) or names_a_provider(fetch) else ""),
         requirements=counted.requirements,
         requires_python="" if manifest.external else project.requires_python,
         requires_core=manifest.requires_core,
@@ -62,9 +65,9 @@ def _assembled(fetch: Fetch, key: str | None, fallback: str, reading: Reading) -
         external=manifest.external,
         declared=bool(manifest.file) or project.exists,
         exempt=() if manifest.external else project.exempt,
-        external_dependencies=manifest.external_dependencies,
-        requires_env=manifest.requires_env,
-        hooks=manifest.hooks,
+        external_dependencies=tuple(ExternalDependency(*map(redact, one)) for one in manifest.external_dependencies),
+        requires_env=tuple(map(redact, manifest.requires_env)),
+        hooks=tuple(map(redact, manifest.hooks)),
         problems=_first((*unsafe, *manifest.problems, *project.problems, *counted.problems)),
         notes=_first(
             (*manifest.notes, *project.not_installed, *project.notes, *counted.notes, *_unread(fetch, counted))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -189,3 +189,14 @@ def test_a_netrc_is_kept_nowhere(home: Home) -> None:
     answer = home.install(home.plugin("birch", "demo-colors"), "--verbose")
     assert (answer.gist, shown_in(answer)) == ("0 admitted", [])
     assert [path for path in holders(home) if not path.endswith(".netrc")] == []
+
+
+@pytest.mark.parametrize("address", ["https://anna:{}@host.invalid/simple", "https://host.invalid/simple?token={}"])
+def test_what_an_admitted_plugin_only_shows_brings_none_into_the_record(home: Home, address: str) -> None:
+    secret = address.format(SECRET)
+    tool = {"name": secret, "install": f"curl {secret}", "check": f"curl {secret}"}
+    shown: dict[str, Any] = {"version": secret, "description": f"see {secret}", "kind": secret, "hooks": [secret]}
+    plugin = home.plugin("ash", requires_env=[secret], external_dependencies=[tool], **shown)
+    answers = [home.install(plugin), home.ask("plugins", "list"), home.say("plugins", "show", "ash")]
+    assert (answers[0].gist, [shown_in(answer) for answer in answers]) == ("0 admitted", [[], [], []])
+    assert holders(home) == []

@@ -330,3 +330,16 @@ def test_a_configuration_that_is_a_pipe_is_not_waited_for(
         f"{program}'s configuration cannot be read: this is not a regular file",
         str(tmp_path / "pipe"),
     )
+
+
+@pytest.mark.parametrize(
+    ("rest", "told"),
+    [("?token=S3cr3t", "?token=****"), ("?S3cr3t", "?****"), ("#S3cr3t", "#…"), ("?a=b#S\n", "?a=****#…")],
+)
+def test_an_index_with_more_than_a_path_is_refused_without_what_may_be_a_token(rest: str, told: str) -> None:
+    with pytest.raises(PmError) as caught:
+        index_address(f"https://one.invalid/simple{rest}")
+    assert caught.value.message == (
+        f"`https://one.invalid/simple{told}` is not the address of an index: names are added to it, so it ends "
+        "with a path"
+    )
