@@ -292,13 +292,13 @@ def damaged_state(kept: _Kept, kind: str, count: int) -> None:
         path.write_bytes(damaged)
         try:
             looked_at(kept, kind)
-        except Exception as error:
+        except Exception as error:  # whatever it is: said together with the bytes that make it again
             raise AssertionError(label) from error
     for number, damaged in enumerate(odd_values(content, count // 2, kind)):
         path.write_bytes(damaged)
         try:
             looked_at(kept, kind)
-        except Exception as error:
+        except Exception as error:  # as above
             raise AssertionError(f"{number}: {damaged[:3000]!r}") from error
 
 
