@@ -60,6 +60,8 @@ class Reason(NamedTuple):
     """Actions with which a version of the package could be had that all of the demands accept: `allow-prerelease`,
     `allow-newer`, `allow-build`; or with which files may be written twice: `allow-collision`; or with which the plugin
     of the demand may name an address: `allow-direct-url`."""
+    broken: str = ""
+    """The version of the package whose file cannot be used, where that is what is wrong."""
 
     @property
     def holds_for_all_versions(self) -> bool:

@@ -88,6 +88,7 @@ def proposals(
     `fixed` are the plugins whose lines cannot be changed.
     """
     found = [
+        *_other_releases(refused, fixed),
         *_wider_bounds(question, refused, fixed),
         *_richer_cores(refused, cores),
         *_newer_cores(refused, cores),
@@ -148,14 +149,39 @@ def _joined(steps: Sequence[Step]) -> Step:
 
 def _wider_bounds(question: Question, refused: Refused, fixed: Collection[str]) -> Iterator[ProposedStep]:
     """Propose the candidate's own lines first, then those of other plugins that take part."""
+    passed_over = {reason.package for reason in refused.reasons if reason.broken}
     demands = [demand for reason in refused.reasons for demand in reason.demands]
     lines = [demand.requirement for demand in demands if demand.requirement.origin.owner.kind == "plugin"]
+    lines = [line for line in lines if line.name not in passed_over]
     lines.sort(key=lambda line: line.origin.owner.name != question.candidate)
     for line in dict.fromkeys(lines):
         if line.specifier and not line.url and line.origin.owner.name not in fixed:
             loosened = line._replace(specifier="", text=line.text)
             step = Step("widen", line.origin.owner.name, origin=line.origin, before=line.text or line.canonical)
             yield ProposedStep(step, partial(_with_line, line=line, other=loosened), line)
+
+
+def _other_releases(refused: Refused, fixed: Collection[str]) -> Iterator[ProposedStep]:
+    """Propose to pass over the release whose file is broken, in the lines that ask for its package themselves."""
+    for reason in refused.reasons:
+        lines = dict.fromkeys(demand.requirement for demand in reason.demands if reason.broken)
+        for line in lines:
+            owner = line.origin.owner
+            if owner.kind == "plugin" and owner.name not in fixed and line.name == reason.package and not line.url:
+                text = _passing_over(line, reason.broken)
+                step = Step("widen", owner.name, origin=line.origin, before=line.text or line.canonical, after=text)
+                yield ProposedStep(step, partial(_with_line, line=line, other=parse_requirement(text, line.origin)))
+
+
+def _passing_over(line: Requirement, version: str) -> str:
+    """Return the author's line without one version; where it asks for that one alone, for any other."""
+    name, before, bounds, after, marker = _parts_of(line)
+    kept = "" if _EXACT.fullmatch(bounds) else bounds.rstrip()
+    comma = "" if not kept else ", " if re.search(r",\s", kept) else ","
+    return f"{name}{before}{kept}{comma}!={version}{after}{marker}"
+
+
+_EXACT = re.compile(r"\s*===?[^,*]*")
 
 
 def _with_line(question: Question, line: Requirement, other: Requirement) -> Question:
@@ -176,15 +202,20 @@ def _member(member: UnionMember, requirements: tuple[Requirement, ...]) -> Union
 
 def _rewritten(line: Requirement, version: str) -> str:
     """Return the author's line with bounds that accept a version; everything else stays as it is written."""
+    name, before, bounds, after, marker = _parts_of(line)
+    wider = widened(bounds, version)
+    return f"{name}{before}{wider}{after}{marker}" if wider else f"{name}{after.replace(')', '')}{marker}".rstrip()
+
+
+def _parts_of(line: Requirement) -> tuple[str, ...]:
+    """Return the parts of a line as its author wrote it: name, what stands around the bounds, bounds and marker."""
     written = _WRITTEN.fullmatch(line.text)
     if written is None or not _means(written["bounds"], line.specifier):
         written = _WRITTEN.fullmatch(line.canonical)
     if written is None:
         message = f"`{line.canonical}` is not written as a requirement"
         raise AssertionError(message)
-    name, before, bounds, after, marker = written.groups()
-    wider = widened(bounds, version)
-    return f"{name}{before}{wider}{after}{marker}" if wider else f"{name}{after.replace(')', '')}{marker}".rstrip()
+    return written.groups()
 
 
 def _means(bounds: str, specifier: str) -> bool:

@@ -24,6 +24,8 @@ def refusal_of(clashes: Iterable[Fault], lock: Lock, roots: Sequence[Requirement
             message=fault.message,
             package=fault.package,
             consents=_consents(fault, lock),
+            # with what no other takes part in, its own file is what is wrong
+            broken="" if fault.others else lock.versions().get(fault.package, ""),
             demands=tuple(_demand(lock, name, roots) for name in (fault.package, *fault.others) if lock.pin(name)),
         )
         for fault in clashes

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from fixtures.homes import UNTOUCHED_BY_REFUSALS, Home, new_home
+from fixtures.homes import UNTOUCHED_BY_REFUSALS, Home, follow, new_home
 from fixtures.mutations import mutations
 from fixtures.server import IndexServer
 from fixtures.wheel_bench import DATA, INFO, MODULE, Bench, is_agreed, judged
@@ -268,6 +268,44 @@ def test_a_wheel_that_only_looks_odd_is_installed_and_is_what_was_recorded(home:
     assert (together.gist, sorted(told)) == ("0 admitted", sorted(expected))
     assert home.ask("pm", "verify").gist == "0 verified"
     assert home.ask("plugins", "remove", "needs-all").gist == "0 removed"
+
+
+@pytest.mark.parametrize(
+    ("asked", "instead"),
+    [("fresh", "fresh!=2.0"), ("fresh>=1, <3", "fresh>=1, <3, !=2.0"), ("Fresh (==2.0)", "Fresh (!=2.0)")],
+)
+def test_an_older_release_is_not_taken_unasked_and_the_step_to_it_works(
+    tmp_path: Path, asked: str, instead: str
+) -> None:
+    wheels = tmp_path / "wheels"
+    build_recipe(wheels, [*read_recipe(DEFAULT_RECIPE), Distribution("fresh", "1.0"), Distribution("fresh", "2.0")])
+    repack(wheels / "fresh-2.0-py3-none-any.whl", record=lambda text: f"gone.py,,\n{text}")
+    home = new_home(tmp_path / "home", wheels=wheels)
+    plugin = home.plugin("ash", asked)
+    refused = home.install(plugin)
+    assert refused.gist == "1 refused invalid-wheel"
+    step = refused.value["steps"][0]
+    told = (step["action"], step["before"], step["after"], step["confirmed"], "+ fresh 1.0" in step["effect"])
+    assert told == ("widen", asked, instead, True, True)
+    looked = follow(home, step["command"])
+    assert instead in looked.stdout.replace("\n", " "), (step["command"], looked)
+    manifest = plugin / "plugin.yaml"
+    manifest.write_text(manifest.read_text().replace(asked, instead))
+    assert home.install(plugin).gist == "0 admitted"
+    assert home.locked["fresh"] == "1.0"
+
+
+def test_a_broken_release_that_another_package_asks_for_is_passed_over_by_a_line_of_ones_own(tmp_path: Path) -> None:
+    wheels = tmp_path / "wheels"
+    part = Distribution("part", "1.0", requires=["fresh"])
+    build_recipe(
+        wheels, [*read_recipe(DEFAULT_RECIPE), Distribution("fresh", "1.0"), Distribution("fresh", "2.0"), part]
+    )
+    repack(wheels / "fresh-2.0-py3-none-any.whl", record=lambda text: f"gone.py,,\n{text}")
+    home = new_home(tmp_path / "home", wheels=wheels)
+    refused = home.install(home.plugin("ash", "part"))
+    assert (refused.gist, [step["action"] for step in refused.value["steps"]]) == ("1 refused invalid-wheel", ["retry"])
+    assert home.install(home.plugin("ash", "part", "fresh!=2.0")).gist == "0 admitted"
 
 
 # -- what only the whole wheel tells

@@ -1,7 +1,22 @@
 """Ways out of a refusal: what is proposed, in which order, with which exact text, and what it would change."""
 
-from admission import Core, Exclusion, Facts, Owner, Policy, Question, Step, parse_requirement
+import pytest
+
+from admission import (
+    Core,
+    Demand,
+    Exclusion,
+    Facts,
+    Owner,
+    Policy,
+    Question,
+    Reason,
+    Refused,
+    Step,
+    parse_requirement,
+)
 from admission.requirement import Origin
+from admission.steps import proposals
 from fixtures.ways_out import steps_of
 from fixtures.worlds import World, candidate, page
 from lockfiles import Artifact, Lock, Pin
@@ -155,6 +170,31 @@ def test_a_bound_of_a_package_further_down_is_not_the_authors_to_widen() -> None
     )
     world = World(facts, (("core", "low==1"), ("new", "high>=2")))
     assert _told(steps_of(_asked(world, "new"), facts)) == [("widen", "new", "high>=1", True)]
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ("a", "a!=2.0"),
+        ("A [x] >=1,<3; python_version < '4'", "A [x] >=1,<3,!=2.0; python_version < '4'"),
+        ("a (>=1, <3)", "a (>=1, <3, !=2.0)"),
+        ("a ; python_version<'4'", "a !=2.0; python_version<'4'"),
+        ("a==2.0", "a!=2.0"),
+        ("a === 2.0", "a !=2.0"),
+        ("a==2.*", "a==2.*,!=2.0"),
+        ("a>=2.0,==2.0", "a>=2.0,==2.0,!=2.0"),
+    ],
+)
+def test_a_release_whose_file_is_broken_is_left_out_by_the_line_that_asks_for_it(written: str, instead: str) -> None:
+    origin = Origin(Owner("plugin", "new"), "pyproject.toml", 1)
+    demand = Demand(parse_requirement(written, origin), (written,))
+    refused = Refused((Reason("invalid-wheel", "it is broken", package="a", demands=(demand,), broken="2.0"),))
+    question = _asked(World(_facts(a=["1", "2.0"]), (("new", written),)), "new")
+    [proposal] = proposals(question, refused)
+    assert (proposal.step.action, proposal.step.before, proposal.step.after) == ("widen", written, instead)
+    (changed,) = proposal.change(question).constraints.members[0].declaration.requirements
+    assert changed == parse_requirement(instead, origin)
+    assert list(proposals(question, refused, fixed=["new"])) == []
 
 
 def test_newer_cores_are_tried_where_the_core_takes_part() -> None:
