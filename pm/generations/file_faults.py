@@ -175,6 +175,10 @@ def _overlapping(contents: Mapping[str, WheelContents]) -> dict[str, dict[str, s
     for name, held in contents.items():
         for top in map(top_of, held.tops):
             sharing.setdefault(top, []).append(name)
+    for name, held in contents.items():
+        for folder in {folder for top in held.tops if top.startswith("..") for folder in _folders_of(top)}:
+            if folder in sharing:  # outside each path is its own: a file there may be a folder of another
+                sharing[folder].append(name)
     shared: dict[str, set[str]] = {}
     for top, names in sharing.items():
         for name in names if len(names) > 1 else ():
@@ -186,11 +190,16 @@ def _with_folders(files: Mapping[str, str], tops: set[str]) -> dict[str, str]:
     """Return the files below some names, and their folders: where one wheel has a folder, no other can have a file."""
     found: dict[str, str] = {}
     for path, identity in files.items():
-        if top_of(path) in tops:
+        if top_of(path) in tops or (path.startswith("..") and not tops.isdisjoint(_folders_of(path))):
             found[path] = identity
             while (path := path.rpartition("/")[0]) not in found and path:
                 found[path] = _FOLDER
     return found
+
+
+def _folders_of(path: str) -> Iterator[str]:
+    while path := path.rpartition("/")[0]:
+        yield path
 
 
 class Sharing(NamedTuple):
@@ -225,7 +234,9 @@ def collisions(contents: Mapping[str, Mapping[str, str]], core: str, sharing: Sh
         if len(set(by_name.values())) > 1:
             paths_of.setdefault(tuple(sorted(by_name)), []).append(path)
     for names, paths in sorted(paths_of.items()):
-        yield collision(names, sorted(paths), core, sharing)
+        found = collision(names, sorted(paths), core, sharing)
+        # a file of one that is a folder of another lies there in no order of writing
+        yield found._replace(harmless=False) if any(_FOLDER in writers[path].values() for path in paths) else found
 
 
 def collision(names: tuple[str, ...], paths: list[str], core: str, sharing: Sharing = _NOT_SHARED) -> Fault:

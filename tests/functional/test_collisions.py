@@ -123,6 +123,21 @@ def test_the_last_by_name_has_its_bytecode_there(home: Home, tmp_path: Path) -> 
     assert (written.read_text(), home.ask("pm", "verify").gist) == ("ecom", "0 verified")
 
 
+@pytest.mark.parametrize("where", ["shared", "fone-1.0.data/data/etc/shared"])
+def test_a_file_of_one_that_is_a_folder_of_another_is_refused_whatever_is_allowed(tmp_path: Path, where: str) -> None:
+    below = where.replace("fone", "ftwo")
+    one = Distribution("fone", "1.0", files={where: "", "fone.py": ""})
+    two = Distribution("ftwo", "1.0", files={f"{below}/x.txt": "", "ftwo.py": ""})
+    both = Distribution("fboth", "1.0", requires=["fone", "ftwo"])
+    build_recipe(tmp_path / "wheels", [*read_recipe(DEFAULT_RECIPE), one, two, both])
+    home = new_home(tmp_path / "home", wheels=tmp_path / "wheels")
+    plugin = home.plugin("ash", "fboth")
+    checked = home.ask("plugins", "check", plugin)
+    installed = home.install(plugin, "--allow-collision", "fone")
+    assert (checked.gist, installed.gist) == ("1 refused file-collision", "1 refused file-collision")
+    assert [step["action"] for step in installed.value["steps"]] == ["retry"]
+
+
 def test_a_collision_is_told_before_a_consent_is_asked_for(home: Home) -> None:
     plugin = home.plugin("ash", "raw", "aone", "cthree")
     checked, installed = home.ask("plugins", "check", plugin), home.install(plugin)
