@@ -162,6 +162,11 @@ class IndexClient:
         self._load_listings()
         return self._listing(name).heard.address
 
+    def asked_at(self, names: Iterable[str]) -> dict[str, int]:
+        """Return when an index was asked for these pages, in seconds, besides those that no index was asked for."""
+        entries = {name: self._known.entry(name) for name in sorted(names) if WheelAddress.of_page(name) is None}
+        return {name: entry.at for name, entry in entries.items() if entry and entry.at and self._sources.indexes}
+
     def newest_upload(self, name: str) -> str:
         """Return when the newest file of a package was uploaded (ISO 8601, UTC); empty if that is not known."""
         entry = self._known.valid(name)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import time
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, datetime
 
-from admission import Admitted, Problem, Refused
+from admission import Admitted, Notice, Problem, Refused
+from pm.index import FRESH
 from pm.operations.run import OperationRun
 from pm.verdict.resolve import Resolver, Verdict, question_of
 from pm.verdict.state import State, own_builds
@@ -20,6 +23,7 @@ def resolve(
     run.decides_on(verdict.proposal)
     for note in verdict.notes:
         run.note(note)
+    _tell_ages(run, resolver.index.asked_at(verdict.consulted.pages))
     if not run.operation.dry_run:
         with run.phase("evidence"):
             run.keeps_evidence(_evidence(resolver, verdict))
@@ -33,6 +37,18 @@ def resolve(
     for replaced in _replaced(resolver.state, verdict):
         run.note(replaced)
     return verdict
+
+
+def _tell_ages(run: OperationRun, asked_at: Mapping[str, int]) -> None:
+    """Say how old the pages of a verdict are, and warn of those that are older than what is asked for again online."""
+    run.rests_on(asked_at)
+    old = sorted((at, name) for name, at in asked_at.items() if time.time() - at > FRESH)
+    if old:
+        at, oldest = old[0]
+        moment = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        others = f", and {len(old) - 1} more since" if len(old) > 1 else ""
+        message = f"the verdict rests on what an index said some time ago: of `{oldest}` on {moment}{others}"
+        run.notice(Notice("old-pages", message, hint="run it without `--offline` to have the index asked again"))
 
 
 def _with_steps(run: OperationRun, resolver: Resolver, verdict: Verdict, refused: Refused) -> Refused:

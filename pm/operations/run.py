@@ -16,7 +16,7 @@ from pm.operations.manager_fault import or_fault, plain_receipt
 from pm.operations.receipt_rows import Start, plugin_of, start_of
 from pm.places import Places
 from pm.receipts.build import build, noted, noticed
-from pm.receipts.receipt import Done, Operation, Plugin, Receipt, Transition, WarningRow, begin
+from pm.receipts.receipt import Done, Operation, PagesRow, Plugin, Receipt, Transition, WarningRow, begin, time_text
 from pm.system.files import disk_error, read_stored, write_json
 from pm.verdict.state import State
 from pm.verdict.union import Proposal
@@ -139,6 +139,14 @@ class OperationRun:
 
         self._evidence = text
         self.operation = self.operation._replace(facts=facts_file(self.operation.id, text))
+
+    def rests_on(self, asked_at: Mapping[str, int]) -> None:
+        """Say when an index was asked for the pages that the verdict rests on: for each, in seconds of the clock."""
+        if asked_at:
+            oldest = min(asked_at, key=lambda name: (asked_at[name], name))
+            moment = datetime.fromtimestamp(asked_at[oldest], UTC)
+            pages = PagesRow(len(asked_at), oldest, time_text(moment))
+            self.operation = self.operation._replace(pages=pages)
 
     def keeps_verdict(self, refused: Refused) -> None:
         """Say a refusal, and store it as it is known; the receipt is written once more when all has ended.

@@ -68,6 +68,7 @@ def build(
         changes=changes,
         generation=operation.generation,
         facts=operation.facts,
+        pages=operation.pages,
         core=operation.core,
         target=operation.target,
         inputs_fingerprint=operation.inputs_fingerprint,

@@ -18,6 +18,7 @@ from pm.receipts.receipt import (
     Finding,
     Operation,
     OwnerRow,
+    PagesRow,
     Plugin,
     Receipt,
     Shadowed,
@@ -103,6 +104,7 @@ _ADMITTED = _Example(
         before=_BEFORE,
         generation=_moved(3, 4)._replace(restart_required=True, restart_reasons=("idna 3.10 → 3.11",)),
         facts=FactsFile("0a1b2c3d4e.facts.json", _DIGEST),
+        pages=PagesRow(5, "idna", "2026-01-02T03:04:05.000Z"),
         consents=(Consent("allow-build", "h11"),),
         shadowed=(
             Shadowed(

@@ -195,6 +195,16 @@ class FactsFile(NamedTuple):
     digest: str
 
 
+class PagesRow(NamedTuple):
+    """How old the pages of indexes are that the verdict rests on."""
+
+    number: int
+    oldest: str
+    """The package whose page was asked for first."""
+    asked_at: str
+    """When that was: no index was asked for it since."""
+
+
 class Consent(NamedTuple):
     """What the operator allowed."""
 
@@ -277,6 +287,8 @@ class Receipt(NamedTuple):
     changes: ChangesRow = ChangesRow()
     generation: Transition = Transition()
     facts: FactsFile | None = None
+    pages: PagesRow | None = None
+    """`None` where no page of an index was looked at: a lock that was recorded answered, or folders did."""
     core: str = ""
     target: str = ""
     inputs_fingerprint: str = ""
@@ -318,6 +330,7 @@ class Operation(NamedTuple):
     was changed."""
     generation: Transition = Transition()
     facts: FactsFile | None = None
+    pages: PagesRow | None = None
     core: str = ""
     target: str = ""
     inputs_fingerprint: str = ""

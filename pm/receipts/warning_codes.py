@@ -341,6 +341,11 @@ _WARNINGS = (
         "order the indexes so that the right one is first to know the name",
     ),
     WarningCode(
+        "old-pages",
+        "offline, the verdict rests on what an index said more than ten minutes ago",
+        "run it without `--offline` to have the index asked again",
+    ),
+    WarningCode(
         "file-replaced",
         "an index serves other bytes under the name of a file that was locked before",
         "ask the administrator of the index; a release is not published twice",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
+import zlib
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -260,3 +263,46 @@ def test_every_page_is_asked_again_if_that_is_said(served: Home, server: IndexSe
         assert len(server.paths("/simple/demo-colors/")) == before
         assert served.install(ash, "--refresh").gist == "0 admitted"
         assert served.pins["demo-colors"] == "9.0"
+
+
+# -- how old the facts are
+
+
+def _grow_old(home: Home, seconds: int) -> None:
+    """Have everything that is cached of indexes be as much older."""
+    for path in home.state.glob("cache/facts/*.facts"):
+        line, _, rest = path.read_bytes().partition(b"\n")
+        magic, _, length, facts_length = line.rsplit(b" ", 3)
+        header, rows = json.loads(rest[: int(length)]), rest[int(length) :]
+        for place in header["places"].values():
+            place[0] -= seconds
+        written = json.dumps(header).encode()
+        first = b"%s %d %d %s\n" % (magic, zlib.crc32(written), len(written), facts_length)
+        path.write_bytes(first + written + rows)
+
+
+def test_a_receipt_says_how_old_the_pages_are_that_its_verdict_rests_on(served: Home, server: IndexServer) -> None:
+    """Row G6."""
+    with server:
+        installed = served.install(served.plugin("ash", "demo-colors"))
+    pages = installed.value["pages"]
+    age = datetime.now(UTC) - datetime.fromisoformat(pages["asked_at"])
+    assert (pages["number"] >= 2, age < timedelta(minutes=10), installed.warnings) == (True, True, [])
+    assert served.ask("plugins", "check").value["pages"] is None
+
+
+def test_offline_what_an_index_said_long_ago_is_told_with_its_age(served: Home, server: IndexServer) -> None:
+    """Row G6."""
+    with server:
+        served.install(served.plugin("ash", "demo-colors"))
+        _grow_old(served, 3 * 86400)
+        day = (datetime.now(UTC) - timedelta(days=3)).strftime("%Y-%m-%d")
+        plugin = served.plugin("birch", "demo-colors>=1", version="2.0")
+        offline = served.ask("plugins", "check", plugin, "--offline")
+        shown = served.say("plugins", "check", plugin, "--offline")
+        online = served.ask("plugins", "check", plugin)
+    [warning] = offline.value["warnings"]
+    assert (offline.gist, offline.value["pages"]["asked_at"][:10], warning["code"]) == ("0 admitted", day, "old-pages")
+    assert warning["message"].startswith("the verdict rests on what an index said some time ago: of `")
+    assert f"on {day} " in " ".join(shown.stdout.split())
+    assert (online.gist, online.warnings, online.value["pages"]["asked_at"][:10] > day) == ("0 admitted", [], True)
