@@ -17,7 +17,7 @@ class PageAddresses:
 
     def absolute(self, written: object) -> str:
         """Return an address as it can be asked for, without credentials. Raise `Unreadable` for what is none."""
-        if not isinstance(written, str):
+        if not isinstance(written, str) or not written:
             raise Unreadable("it has no address")
         check_length(len(written), ADDRESS_LENGTH, "its address")
         plain = _PLAIN.fullmatch(written)

@@ -295,7 +295,7 @@ class Transport:
     def _given_up(self, url: str, failures: list[Again], seconds: float) -> PmError:
         last = failures[-1]
         times = "once" if len(failures) == 1 else f"{len(failures)} times"
-        asked = f" and asks to come back in {last.pause:g} seconds" if last.pause else ""
+        asked = f" and asks to come back in {last.pause:.0f} seconds" if last.pause else ""
         found = "cannot be asked" if last.hint else "gave no usable answer"
         what = f"{self._server(url)} {found}: {last.what}{asked}"
         return PmError(

@@ -24,7 +24,7 @@ from admission import (
     Question,
     parse_requirement,
 )
-from fixtures.server import IndexServer, Shape, write_index
+from fixtures.server import Fault, IndexServer, Shape, write_index
 from fixtures.wheels import DEFAULT_RECIPE, LINUX_311, Distribution, read_recipe
 from lockfiles import Artifact, Edge
 from pm.errors import PmError
@@ -486,3 +486,18 @@ def test_uv_finds_on_the_fixture_index_what_we_find(tmp_path: Path, server: Inde
         facts = index.fetch(Need(pages=("demo-transport", "lanternkit", "pyyaml")), _question(*roots))
     known = {f"{name}=={version}" for name in facts.candidates for version in facts.candidates[name]}
     assert set(done.stdout.splitlines()) == known
+
+
+def test_an_index_that_says_not_modified_unasked_has_said_nothing(tmp_path: Path) -> None:
+    """What another index said is no answer of this one."""
+    recipe = read_recipe(DEFAULT_RECIPE)
+    with IndexServer(tmp_path / "first") as first, IndexServer(tmp_path / "second", recipe) as second:
+        sources = Sources(indexes=(index_address(first.url), index_address(second.url)))
+        limits = Limits(attempts=1, pause=0.01)
+        with open_index(tmp_path / "cache", LINUX_311, sources, IndexOptions(limits=limits)) as index:
+            index.fetch(Need(pages=("demo-colors",)))
+        first.faults = [Fault("/simple/demo-colors/", "status", times=-1, status=304)]
+        options = IndexOptions(limits=limits, refresh=True)
+        with open_index(tmp_path / "cache", LINUX_311, sources, options) as index, pytest.raises(PmError) as caught:
+            index.fetch(Need(pages=("demo-colors",)))
+    assert (caught.value.code, "it answered 304" in caught.value.message) == ("index-unreachable", True)

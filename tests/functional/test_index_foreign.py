@@ -80,10 +80,11 @@ def _entry(filename: str = "demo_colors-9.0-py3-none-any.whl", **details: object
         (_entry(url="http://host/\nx.whl"), "cannot be asked for"),
         (_entry(url="http://host/" + "x" * 10_000), "its address has more than 8,192 characters"),
         (_entry(url=17), "it has no address"),
+        (_entry(url=""), "it has no address"),
         (_entry(hashes={"sha256": "../../../evil"}), "its digest `../../../evil` is none"),
         (_entry(hashes={"sha256": 7}), "its digest `7` is none"),
     ],
-    ids=range(14),
+    ids=range(15),
 )
 def test_one_file_that_a_page_describes_wrongly_is_unusable_and_named(
     tmp_path: Path, server: IndexServer, entry: dict[str, object], reason: str
