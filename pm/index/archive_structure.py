@@ -246,7 +246,11 @@ def _checked_end(archive: Structure) -> int:
     place = start + tail.rfind(_END_MARK)
     *told, length = _END.unpack(_filled(archive.bytes_at(place, _END.size), _END))
     comment = archive.bytes_at(place + _END.size, length)
-    if place + _END.size + length != archive.size or _NOT_IN_A_COMMENT & set(comment):
+    end = place + _END.size + length
+    # uv takes zeros behind the end for padding
+    if end > archive.size or archive.bytes_at(end, archive.size - end).strip(b"\0"):
+        raise Flawed(NOT_ONE)
+    if _NOT_IN_A_COMMENT & set(comment):
         raise Flawed(NOT_ONE)
     start, (_, count, *_) = _large_end(told, place, archive)
     if count != len(archive.members):

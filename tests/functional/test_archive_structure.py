@@ -205,6 +205,15 @@ def test_what_is_said_of_a_member_is_judged_as_uv_does(bench: Bench, original: b
     assert (admitted, right) == (not twist.refused, not twist.refused), flaw
 
 
+@pytest.mark.parametrize(("behind", "refused"), [(b"\0\0", False), (b"\0" * 1000, False), (b"\0x", True)])
+def test_zeros_behind_an_archive_are_judged_as_uv_does(
+    bench: Bench, original: bytes, behind: bytes, *, refused: bool
+) -> None:
+    bench.wheel.write_bytes(original + behind)
+    admitted, right, flaw = judged(bench)
+    assert (admitted, right) == (not refused, not refused), flaw
+
+
 class End(NamedTuple):
     """What stands at the end of an archive of many members, and is usual where it is not given."""
 
