@@ -273,6 +273,8 @@ def _scripts(wheel: Wheel, points: zipfile.ZipInfo | None) -> Iterator[tuple[str
     text = wheel.text(points, ENTRY_POINTS_BYTES) if points is not None else None
     try:
         for name, called in scripts_of(text or "").items():
+            if _is_too_long(name):
+                raise Flawed(f"its script {shown(name)} has a longer name than systems take")
             yield f"{SCRIPTS}/{name}", called
     except ValueError as error:
         raise Flawed(str(error)) from error

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from fixtures.wheel_bench import INFO, Bench, judged
+from fixtures.wheels import repack
 
 NAME = f"{INFO}/METADATA".encode()
 """The member that is changed."""
@@ -210,6 +211,22 @@ def test_zeros_behind_an_archive_are_judged_as_uv_does(
     bench: Bench, original: bytes, behind: bytes, *, refused: bool
 ) -> None:
     bench.wheel.write_bytes(original + behind)
+    admitted, right, flaw = judged(bench)
+    assert (admitted, right) == (not refused, not refused), flaw
+
+
+@pytest.mark.parametrize(("length", "refused"), [(200, False), (300, True)])
+def test_a_script_with_a_longer_name_than_systems_take_is_refused(
+    bench: Bench, original: bytes, length: int, *, refused: bool
+) -> None:
+    bench.wheel.write_bytes(original)
+    points = f"[console_scripts]\n{'9' * length} = odd:x\n"
+    path = f"{INFO}/entry_points.txt"
+    repack(
+        bench.wheel,
+        files={path: points},
+        record=lambda text: "".join(f"{line}\n" for line in text.splitlines() if path not in line),
+    )
     admitted, right, flaw = judged(bench)
     assert (admitted, right) == (not refused, not refused), flaw
 
