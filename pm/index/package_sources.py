@@ -303,7 +303,9 @@ def _ask_uv(environ: Mapping[str, str], passed: Mapping[str, str]) -> str:
     from pm.system.processes import run, scrubbed_environment
 
     require_file_of_uv(environ)
+    # an interpreter that it need not look for: where the surroundings have none it would fail for that
     command = [find_uv_bin(), "pip", "compile", "--quiet", "--offline", "--no-header", "--no-progress"]
+    command += ["--python", sys.executable]
     if not os.access(existing(Path(environ[_CACHE])), os.W_OK):
         command.append("--no-cache")
     done = run(

@@ -107,6 +107,15 @@ def test_a_uv_toml_that_is_broken_is_said_to_be_that(cache: Path, environ: dict[
     )
 
 
+def test_uv_is_asked_for_its_configuration_where_the_surroundings_have_no_python(
+    cache: Path, environ: dict[str, str], tmp_path: Path
+) -> None:
+    environ["PATH"] = str(tmp_path)
+    environ["UV_PYTHON"] = str(tmp_path / "none")
+    _write(tmp_path / "home/.config/uv/uv.toml", '[[index]]\nurl = "https://uv.invalid/simple"\ndefault = true\n')
+    assert _urls(find_sources(cache, environ)) == ["https://uv.invalid/simple"]
+
+
 def test_an_index_of_uv_may_be_a_folder(cache: Path, environ: dict[str, str], tmp_path: Path) -> None:
     environ["UV_DEFAULT_INDEX"] = str(tmp_path)
     (index,) = find_sources(cache, environ).indexes
