@@ -84,7 +84,7 @@ def is_project(setting: str) -> bool:
 
     By its spelling alone: a folder that happens to be called `hermes-agent` must not change what the setting means.
     """
-    return setting.startswith(("/", ".", "~")) or "/" in setting.partition("@")[0]
+    return setting.startswith(("/", ".", "~")) or ("/" in setting.partition("@")[0] and "://" not in setting)
 
 
 def find_core(
@@ -293,6 +293,8 @@ def _release(setting: str, places: Places, target: Target, index: IndexClient) -
 def _wanted(setting: str) -> Requirement:
     from admission import InvalidRequirementText, parse_requirement
 
+    if "://" in setting and "@" not in setting.partition("://")[0]:
+        raise _no_release(setting, HOST_NAME)
     try:
         wanted = parse_requirement(setting, Origin(Owner("core", "")))
     except InvalidRequirementText as error:
@@ -300,10 +302,14 @@ def _wanted(setting: str) -> Requirement:
         hint = f"write `{error.correction}`" if error.correction else "a folder is written with a `/`, as in `./hermes`"
         raise PmError("invalid-declaration", text, hint=hint, key="pm.core") from error
     if wanted.url or wanted.marker:
-        text = f"the core must be a release of an index, and `{wanted.canonical}` is none"
-        hint = f"write its name and version, such as `{wanted.name}==0.19.0`; for a checkout, write its folder"
-        raise PmError("invalid-declaration", redact(text), hint=hint, key="pm.core")
+        raise _no_release(wanted.canonical, wanted.name)
     return wanted
+
+
+def _no_release(written: str, name: str) -> PmError:
+    text = f"the core must be a release of an index, and `{written}` is none"
+    hint = f"write its name and version, such as `{name}==0.19.0`; for a checkout, write its folder"
+    return PmError("invalid-declaration", redact(text), hint=hint, key="pm.core")
 
 
 def _newest(wanted: Requirement, target: Target, index: IndexClient) -> str:

@@ -56,9 +56,9 @@ SMALL_DIFFERENCES = {
     # -- arbitrary equality: the standard compares texts, uv versions
     "demo-colors===2.00": "refused no-matching-version(demo-colors), uv: admitted",
     # -- metadata of a later standard: we do not guess what it means
-    "written-later": "refused no-matching-version(), uv: admitted",
+    "written-later": "refused no-matching-version(written-later), uv: admitted",
     # -- metadata of another version than the file's name says: uv refuses that when it installs, we when we decide
-    "mislabelled==1.0b0": "refused no-matching-version(), uv: admitted",
+    "mislabelled==1.0b0": "refused no-matching-version(mislabelled), uv: admitted",
     # -- files: uv looks at requirements only
     "one-path other-path": "refused file-collision(one-path), uv: admitted",
     "hides-the-host": "refused module-shadowing(hides-the-host), uv: admitted",

@@ -281,6 +281,12 @@ def test_a_core_survives_its_record(places: Places, server: IndexServer) -> None
             "write its name and version, such as `hermes-agent==0.19.0`; for a checkout, write its folder",
         ),
         (
+            "git+https://user:secret@example.invalid/h.git?secret",
+            "invalid-declaration",
+            "the core must be a release of an index, and `git+https://****@example.invalid/h.git?****` is none",
+            "write its name and version, such as `hermes-agent==0.19.0`; for a checkout, write its folder",
+        ),
+        (
             "hermes-agent; python_version > '3'",
             "invalid-declaration",
             'the core must be a release of an index, and `hermes-agent; python_version > "3"` is none',

@@ -191,11 +191,12 @@ def test_a_config_that_cannot_be_read_is_told_with_file_and_line(home: Home, tex
 
 
 def test_a_listing_that_cannot_be_given_is_one_object_with_the_error(home: Home) -> None:
-    home.configure("plugins: [\n")
-    answers = home.ask("plugins", "list"), home.ask("pm", "status")
-    assert [(answer.status, answer.value["error"]["code"], answer.value["error"]["line"]) for answer in answers] == [
-        (3, "config-unreadable", 6),
-        (3, "config-unreadable", 6),
+    file = home.work / "file"
+    file.touch()
+    answers = home.ask("plugins", "list", "--home", file), home.ask("pm", "status", "--home", file)
+    assert [(answer.status, answer.value["error"]["code"], answer.value["error"]["file"]) for answer in answers] == [
+        (3, "not-writable", str(file)),
+        (3, "not-writable", str(file)),
     ]
     why = home.say("pm", "why", "demo-colors", "--json")
     assert (why.status, why.value["error"]["code"]) == (1, "no-generation")
