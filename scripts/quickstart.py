@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe  # noqa: E402 - a program's folder is not on the path
-from pm.generations.environment import discard_environment  # noqa: E402 - the same
+from pm.system.folders import remove_tree  # noqa: E402 - the same
 
 FAILED = 3
 MARK = "made-by-the-tour"
@@ -161,7 +161,7 @@ def _clear(folder: Path) -> None:
     if folder.is_symlink() or status.st_uid != os.getuid() or not (folder / MARK).is_file():
         message = f"`{folder}` is in the way and was not made by an earlier tour; name another folder as argument"
         raise NotAsTold(message)
-    discard_environment(folder)
+    remove_tree(folder)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

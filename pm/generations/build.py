@@ -22,7 +22,7 @@ from pm.generations.environment import (
     EnvironmentCheck,
     build_environment,
     check_environment,
-    discard_environment,
+    foresee,
     seal,
     settle_collisions,
 )
@@ -41,6 +41,7 @@ from pm.index.package_sources import Sources
 from pm.names import same_key
 from pm.places import EnvironmentNumber, GenerationNumber, Places, own_environment
 from pm.receipts.receipt import time_text
+from pm.system.folders import remove_tree
 from pm.system.meanwhile import meanwhile
 from pm.system.owners import hand_over
 
@@ -119,7 +120,8 @@ def prepare(places: Places, lock: Lock, ingredients: Ingredients, selected: Reco
     folder = places.environment(environment)
     try:
         with room_for(places, lock):
-            check = _Construction(places, environment, lock, ingredients).result()
+            near = places.environment(selected.environment) if selected is not None else None
+            check = _Construction(places, environment, lock, ingredients, near=near).result()
         refused = refusal_of(check.clashes, lock)
         if refused is not None:
             _withdraw(folder)
@@ -138,13 +140,17 @@ def allowed_collisions(consents: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(consents.get("allow_collision", ()))
 
 
-def _import_what_comes_next() -> None:
-    """Import what the check of an environment and the commit need."""
+def _get_ready(near: Path | None, lock: Lock, interpreter: Interpreter) -> None:
+    """Import what the check of an environment and the commit need, and read what that of `near` says already."""
     import csv  # noqa: F401 - of RECORDs with quotes
 
     import pm.config.yaml_edit
     import pm.documents.yaml_nodes
     import pm.index.metadata  # noqa: F401 - as the two above: only imported
+
+    if near is not None:
+        with suppress(PmError, OSError):  # the check itself will say what is wrong with the new one
+            foresee(near, lock, interpreter)
 
 
 def is_whole(places: Places, record: Record, interpreter: Interpreter) -> bool:
@@ -163,8 +169,18 @@ def is_whole(places: Places, record: Record, interpreter: Interpreter) -> bool:
 class _Construction:
     """Makes the environment of a lock, in the first of several ways that leads to one that is whole."""
 
-    def __init__(self, places: Places, number: EnvironmentNumber, lock: Lock, ingredients: Ingredients) -> None:
+    def __init__(
+        self,
+        places: Places,
+        number: EnvironmentNumber,
+        lock: Lock,
+        ingredients: Ingredients,
+        *,
+        near: Path | None,
+    ) -> None:
         self._places, self._number, self._lock, self._ingredients = places, number, lock, ingredients
+        self._near = near
+        """An environment that most likely has nearly the same distributions."""
         self._build = partial(build_environment, places, number, ingredients.interpreter, pylock.dumps(lock))
 
     def result(self) -> EnvironmentCheck:
@@ -189,12 +205,12 @@ class _Construction:
         if self._ingredients.client is not None:
             self._ingredients.client.adopt(self._lock, self._places.wheels)
         # a number comes again where records and folders were deleted by hand: its bytecode may fit what is built now
-        discard_environment(self._places.bytecode(self._number))
+        remove_tree(self._places.bytecode(self._number))
 
     def _with_uv(self) -> EnvironmentCheck | PmError:
         """Let uv install the lock; return why it cannot, or by what the result is not what the lock says."""
         try:
-            with meanwhile(_import_what_comes_next):
+            with meanwhile(partial(_get_ready, self._near, self._lock, self._ingredients.interpreter)):
                 self._build(sources=self._ingredients.sources)
             return self._checked(compared_until(self._places, self._lock))
         except PmError as error:
@@ -240,7 +256,7 @@ class _Construction:
         drift = (*check.drift, *check.unsettled)
         if not drift:
             return check
-        discard_environment(self._folder)
+        remove_tree(self._folder)
         return _not_as_locked(drift)
 
 
@@ -306,7 +322,7 @@ def _selected_pointer(places: Places) -> Pointer | None:
 
 def _withdraw(folder: Path) -> None:
     with suppress(OSError):  # why it is not wanted is what matters, and the next change sweeps what has no record
-        discard_environment(folder)
+        remove_tree(folder)
 
 
 def _is_selected(places: Places, environment: EnvironmentNumber) -> bool:

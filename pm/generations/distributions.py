@@ -5,6 +5,7 @@ start of a command imports this, so it needs little of the standard library.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,9 +101,14 @@ def own_record(folder: Path) -> Path:
 def read_lines(record: Path) -> list[RecordLine]:
     """Return the lines of a RECORD; empty if it is missing or cannot be read."""
     try:
-        return record_lines(record.read_text(encoding="utf-8"))
+        return list(_lines(record.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return []
+
+
+@lru_cache(maxsize=1024)
+def _lines(text: str) -> tuple[RecordLine, ...]:
+    return tuple(record_lines(text))
 
 
 def lists_itself(distribution: InstalledDistribution, lines: Iterable[RecordLine]) -> bool:

@@ -2,15 +2,14 @@
 
 import math
 import os
-import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from types import TracebackType
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
-from lockfiles import Lock, pylock
+from admission import Candidate, Target
+from lockfiles import Lock, Pin, pylock
 from lockfiles.graph import requirement_of
 from pm.dist_info import RecordLine
 from pm.generations import uv
@@ -37,7 +36,10 @@ from pm.inside import FILE, module_source
 from pm.names import HOST_NAME, shown
 from pm.places import EnvironmentNumber, Places
 from pm.system.files import disk_error, write_bytes
-from pm.system.folders import walk
+from pm.system.folders import remove_tree
+
+if TYPE_CHECKING:
+    from pm.index.metadata import Judge
 
 _OVERWRITING = "pylock.overwriting.toml"
 """Beside the lock, which names wheels relative to it, and only while it is used."""
@@ -74,7 +76,7 @@ def build_environment(
         _put_module(folder)
     except BaseException:
         with suppress(OSError):  # if that fails too, why it could not be built is what matters
-            discard_environment(folder)
+            remove_tree(folder)
         raise
     return folder
 
@@ -100,21 +102,6 @@ def _put_module(folder: Path) -> None:
     write_bytes(module, content)
     line = RecordLine(module.relative_to(folder).as_posix(), digest_of(content), len(content))
     write_lines(own_record(folder), [line])
-
-
-def discard_environment(folder: Path) -> None:
-    """Remove an environment, also one whose folders are read-only."""
-    if not folder.exists():
-        return
-    for directory, _, _ in walk(folder):
-        Path(directory).chmod(0o755)
-    shutil.rmtree(folder, onerror=_raise_named)
-
-
-def _raise_named(_: object, path: str, raised: tuple[type[BaseException], BaseException, TracebackType]) -> NoReturn:
-    if isinstance(raised[1], OSError):
-        raised[1].filename = path  # it names the last part only
-    raise raised[1]
 
 
 def seal(folder: Path) -> None:
@@ -186,6 +173,18 @@ def check_environment(
     return EnvironmentCheck(drift, clashes, unsettled, sharing)
 
 
+def foresee(folder: Path, lock: Lock, interpreter: Interpreter) -> None:
+    """Read what the distributions of an environment say of themselves; most of those of the next one say the same.
+
+    What was read is remembered by its content, so `check_environment` is right whatever was foreseen, and quicker.
+    """
+    distributions = list(installed(site_packages(folder)))
+    for distribution in distributions:
+        lines_of(distribution)
+    for _ in _compare_needs(distributions, lock, interpreter):
+        pass
+
+
 def _reserved(files: Mapping[str, Iterable[str]]) -> Iterator[Fault]:
     for name, written in files.items():
         path = min(filter(is_own, written), default="")
@@ -236,9 +235,6 @@ def _compare_needs(
     """Compare what each distribution says that it needs with the lock: an index may have said something else."""
     from packaging.specifiers import SpecifierSet
 
-    from pm.index.metadata import Judge
-
-    judge = Judge(interpreter.target)
     pins = {pin.name: pin for pin in lock.pins}
     gates = {lock.core.partition("==")[0], HOST_NAME}
     for distribution in distributions:
@@ -250,7 +246,7 @@ def _compare_needs(
             metadata = distribution.metadata.read_bytes()
         except OSError:  # the RECORD names it, so it is said to be missing already
             continue
-        read = judge.candidate(metadata, name=name, version=version, artifact=pin.artifact, index="", extras=pin.extras)
+        read = _said(interpreter.target, pin, version, metadata)
         if read.invalid:
             yield Fault("drift", f"the METADATA of `{name}` cannot be used: {read.invalid}", name)
         for edge in read.requires:
@@ -260,6 +256,20 @@ def _compare_needs(
             if needed is None or not SpecifierSet(edge.specifier).contains(needed.version, prereleases=True):
                 has = f"{edge.name} {needed.version}" if needed is not None else f"no {edge.name}"
                 yield Fault("drift", f"`{name}` needs `{requirement_of(edge)}` and the lock has {has}", name)
+
+
+@lru_cache(maxsize=1024)
+def _said(target: Target, pin: Pin, version: str, metadata: bytes) -> Candidate:
+    """Return what the installed version of a pin says that it needs."""
+    judge = _judge(target)
+    return judge.candidate(metadata, name=pin.name, version=version, artifact=pin.artifact, index="", extras=pin.extras)
+
+
+@lru_cache(maxsize=1)
+def _judge(target: Target) -> "Judge":
+    from pm.index.metadata import Judge
+
+    return Judge(target)
 
 
 def _compare_interpreter(folder: Path) -> Iterator[Fault]:

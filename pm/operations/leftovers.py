@@ -13,12 +13,12 @@ from pathlib import Path
 
 from pm.config.profiles import CONFIG
 from pm.errors import PmError
-from pm.generations.environment import discard_environment
 from pm.generations.leases import exclusively
 from pm.generations.pointer import read_pointer
 from pm.generations.records import environments, read_record, recorded
 from pm.places import EnvironmentNumber, Places, own_environment
 from pm.system.files import read_json, read_regular, unfinished_by
+from pm.system.folders import remove_tree
 
 GONE = ".gone-"
 """In the name of an environment that is being deleted: a rename comes first, so that none half deleted has a number."""
@@ -42,7 +42,7 @@ def sweep(places: Places) -> None:
     for path in _inside(places.generations):
         if path.name.startswith(GONE):
             with suppress(OSError):
-                discard_environment(path)
+                remove_tree(path)
     for number in _unrecorded(places):
         _discard(places, number)
 
@@ -132,7 +132,7 @@ def _discard(places: Places, number: EnvironmentNumber) -> None:
     with exclusively(places, number) as alone:
         if alone:
             with suppress(OSError):
-                discard_environment(places.environment(number))
+                remove_tree(places.environment(number))
 
 
 def _remove(path: Path) -> None:

@@ -11,7 +11,6 @@ from admission import Problem
 from lockfiles import Lock
 from pm.config.profiles import read_selection
 from pm.errors import PmError
-from pm.generations.environment import discard_environment
 from pm.generations.leases import exclusively, leased
 from pm.generations.pointer import read_pointer
 from pm.generations.records import Record, read_record, recorded
@@ -22,7 +21,7 @@ from pm.operations.leftovers import GONE
 from pm.operations.service_units import named_by_units
 from pm.places import EnvironmentNumber, GenerationNumber, Places
 from pm.system.files import disk_error, is_damaged, read_regular, sync_folder
-from pm.system.folders import walk
+from pm.system.folders import remove_tree, walk
 
 _TREE = re.compile(r"/pm/trees/([0-9a-f]{64})")
 
@@ -206,7 +205,7 @@ def _flush_names(folder: Path) -> None:
 
 def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
-        discard_environment(path)
+        remove_tree(path)
     else:
         path.unlink(missing_ok=True)
 

@@ -8,6 +8,11 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import NoReturn
 
 
 def walk(top: Path) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -36,19 +41,32 @@ def make_folders(path: Path) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder with all that is in it, however deep that is. Raise `OSError` for what cannot be removed."""
-    import shutil  # with it come three compressors, and most operations remove nothing
+    """Remove a folder with all that is in it, however deep that is, and also where folders in it are read-only.
 
+    Raise `OSError` for what cannot be removed; it names the whole path.
+    """
     if not folder.is_dir():
         return
     try:
-        shutil.rmtree(folder)
+        _remove(folder)
     except RecursionError:  # it takes a level of the stack for each folder
         _flatten(folder)
-        shutil.rmtree(folder)
-    except PermissionError:
+        _remove(folder)
+    except PermissionError:  # to open folders first, whether that is needed or not, takes half as long again
         _open_folders(folder)
-        shutil.rmtree(folder)
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    import shutil  # with it come three compressors, and most operations remove nothing
+
+    shutil.rmtree(folder, onerror=_raise_named)
+
+
+def _raise_named(_: object, path: str, raised: tuple[type[BaseException], BaseException, TracebackType]) -> NoReturn:
+    if isinstance(raised[1], OSError):
+        raised[1].filename = path  # it names the last part only
+    raise raised[1]
 
 
 def _open_folders(top: Path) -> None:

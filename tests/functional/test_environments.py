@@ -22,7 +22,7 @@ from lockfiles import Artifact, Edge, Lock, Pin, pylock
 from pm.dist_info import RecordLine
 from pm.errors import PmError
 from pm.generations.distributions import LOCK_NAME, own_record, read_lines, site_packages
-from pm.generations.environment import build_environment, check_environment, discard_environment, seal
+from pm.generations.environment import build_environment, check_environment, foresee, seal
 from pm.generations.file_faults import Fault
 from pm.generations.verification import differences
 from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter
@@ -30,6 +30,7 @@ from pm.index.folders import place_in_state, sha256_of
 from pm.index.package_sources import Sources, index_address
 from pm.inside import module_source
 from pm.places import EnvironmentNumber, Places
+from pm.system.folders import remove_tree
 from pm.system.processes import run
 
 ONE = EnvironmentNumber(1)
@@ -512,6 +513,20 @@ def test_an_environment_that_an_older_manager_built_has_no_module_and_is_complet
     assert built.check() == []
 
 
+def test_what_was_foreseen_hides_nothing_that_has_changed_since(built: Drifted) -> None:
+    leaf, library = (built.site / f"{name}.dist-info" for name in ("demo_leaf-1.5", "demo_library-2.0"))
+    foresee(built.folder, built.lock, built.workshop.interpreter)
+    assert built.check() == []
+    (leaf / "RECORD").write_text("demo_leaf-1.5.dist-info/METADATA,,\ndemo_leaf.py,,7\n")
+    (library / "METADATA").write_text("Metadata-Version: 2.1\nName: demo-library\nVersion: 2.1\n")
+    foresee(built.folder, built.lock, built.workshop.interpreter)
+    messages = [fault.message for fault in built.check()]
+    assert [message.partition(" has ")[2] for message in messages if "demo_leaf.py" in message] == [
+        f"{(built.site / 'demo_leaf.py').stat().st_size} bytes, its RECORD says 7"
+    ]
+    assert any("its metadata says that it is `demo-library 2.1`" in message for message in messages)
+
+
 def test_what_is_no_environment_is_said_to_be_none(workshop: Workshop, tmp_path: Path) -> None:
     with pytest.raises(PmError) as caught:
         workshop.check(tmp_path, Lock(()))
@@ -531,8 +546,8 @@ def test_a_seal_makes_every_folder_read_only_and_no_file(built: Drifted) -> None
 
 def test_a_sealed_environment_can_be_discarded(built: Drifted) -> None:
     seal(built.folder)
-    discard_environment(built.folder)
-    discard_environment(built.folder)
+    remove_tree(built.folder)
+    remove_tree(built.folder)
     assert built.workshop.generations == []
 
 
@@ -543,5 +558,5 @@ def test_a_link_in_an_environment_is_neither_sealed_nor_followed(built: Drifted,
     (built.site / "link").symlink_to(elsewhere)
     seal(built.folder)
     mode = stat.S_IMODE(elsewhere.stat().st_mode)
-    discard_environment(built.folder)
+    remove_tree(built.folder)
     assert (mode, (elsewhere / "file").exists()) == (0o750, True)
