@@ -7,8 +7,8 @@ answer already, since a program that reads JSON reads one object.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as in `typing`, whose import would cost the quickest answer a tenth of its time
 if TYPE_CHECKING:
     from pm.receipts.receipt import Receipt
 

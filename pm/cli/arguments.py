@@ -11,8 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from pm.cli.console import misused
-from pm.cli.verb_table import CONSENTS, FAMILIES, VERBS, Argument, Kind, Verb, verbs_of
-from pm.cli.wrong_words import later, unknown_arguments, unknown_verb
+from pm.cli.verb_table import CONSENTS, FAMILIES, LATER_VERBS, VERBS, Argument, Kind, Verb, verbs_of
 from pm.system.terminal import columns
 
 if TYPE_CHECKING:
@@ -24,12 +23,18 @@ if TYPE_CHECKING:
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """Return the arguments that the words of a command mean; end the command where they are wrong."""
     family, verb = (*words, "", "")[:2]
-    if fault := later(words):
-        raise fault
+    if not LATER_VERBS.keys().isdisjoint({(family,), (family, verb)}):
+        from pm.cli.wrong_words import later
+
+        raise later(words)
     if verb and not verb.startswith("-") and (family, "") not in VERBS and (family, verb) not in VERBS:
+        from pm.cli.wrong_words import unknown_verb
+
         raise unknown_verb(family, verb)
     arguments, unknown = parser(family, verb).parse_known_args(words)
     if unknown:
+        from pm.cli.wrong_words import unknown_arguments
+
         raise unknown_arguments(VERBS[arguments.family, vars(arguments).get("verb", "")], unknown)
     return arguments
 

@@ -28,11 +28,9 @@ _OTHERS = {
 """What other package managers call a verb → its name here."""
 
 
-def later(words: Sequence[str]) -> Misuse | None:
-    """Say that the words belong to a later version, and what does the same today; `None` if they do not."""
+def later(words: Sequence[str]) -> Misuse:
+    """Say that a verb belongs to a later version, and what does the same today."""
     verb = tuple(words[:2]) if tuple(words[:2]) in LATER_VERBS else tuple(words[:1])
-    if verb not in LATER_VERBS:
-        return None
     return misused("", f"`{' '.join(verb)}` is not part of this version of the manager", LATER_VERBS[verb])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 
 from admission import Problem
 from pm.documents.nodes import ListNode, MappingNode, ScalarNode, given
@@ -70,6 +69,8 @@ def _listed(manifest: MappingNode) -> Iterator[tuple[ScalarNode, str]]:
 
 
 def _unknown(hook: ScalarNode, key: str, file: str) -> Problem:
+    from difflib import get_close_matches  # nearly all hooks are known
+
     near = get_close_matches(hook.text, sorted(KNOWN), n=1, cutoff=0.6)
     hint = f"did you mean `{near[0]}`?" if near else "take it out, or name the host that calls it in `requires_hermes`"
     message = f"{shown(hook.text)} is not a hook that any known host calls"

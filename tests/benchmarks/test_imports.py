@@ -56,11 +56,18 @@ def imported(home: Home, *folders: Path) -> set[str]:
     return set.intersection(*(_imported(home, folder) for folder in folders))
 
 
-def _imported(home: Home, folder: Path) -> set[str]:
-    command: list[str | Path] = [sys.executable, "-X", "importtime", HERMES, "plugins", "check", folder, "--json"]
+def _imported(home: Home, *folder: Path) -> set[str]:
+    command: list[str | Path] = [sys.executable, "-X", "importtime", HERMES, "plugins", "check", *folder, "--json"]
     done = subprocess.run(command, env=home.environ, cwd=home.work, capture_output=True, text=True, check=True)
     lines = done.stderr.splitlines()
     return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
+
+
+def test_what_is_known_to_be_ready_is_answered_without_deciding_and_without_typing(home: Home) -> None:
+    home.ask("plugins", "check")
+    found = _imported(home) & _imported(home)
+    assert "pm.cli.readiness_cache" in found
+    assert found & (HEAVY | {"admission", "argparse", "pathlib", "typing"}) == set()
 
 
 def test_a_dry_run_of_a_known_plugin_imports_no_reader_and_nothing_heavy(home: Home) -> None:
@@ -76,7 +83,7 @@ def test_a_dry_run_of_a_plugin_that_nobody_has_seen_imports_its_reader_and_nothi
 ) -> None:
     found = imported(home, _project(home, "birch"), _project(home, "cedar"))
     assert "tomllib" in found
-    assert found & (HEAVY | {"yaml"}) == set()
+    assert found & (HEAVY | {"difflib", "pm.cli.wrong_words", "yaml"}) == set()
 
 
 def _project(home: Home, name: str) -> Path:
