@@ -81,8 +81,10 @@ def _installed_already(candidate: CandidatePlugin) -> Refused | None:
 
 
 def _note_replaced_link(run: OperationRun, place: Path, target: str) -> None:
+    from shlex import join
+
     message = f"{shown(str(place))} was a link to {shown(target)}, which stays as it is; a copy takes its place"
-    hint = f"`ln -sfn {target} {place}` makes it again, once the copy is away"
+    hint = f"`{join(['ln', '-sfn', target, str(place)])}` makes it again, once the copy is away"
     run.note(Problem("link-replaced", message, hint=hint))
 
 

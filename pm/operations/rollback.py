@@ -215,10 +215,12 @@ def _moved(run: OperationRun, record: Record, target: Record) -> Iterator[_Moved
 
 def _note_link(run: OperationRun, member: Member, target: str) -> None:
     """Say of a plugin that is or was a link to the operator's own folder that nothing is put in its place."""
+    from shlex import join
+
     place = shown(member.root)
     if not link_target(Path(member.root)):
         message = f"{place} was a link to {shown(target)} then, and is none any more; it stays as it is"
-        hint = f"`ln -sfn {target} {member.root}` makes it again, once the folder is away"
+        hint = f"`{join(['ln', '-sfn', target, member.root])}` makes it again, once the folder is away"
         run.note(Problem("link-stays", message, hint=hint))
     elif not member.link or target != member.link or digest_in_place(Path(member.root)) != member.tree_digest:
         message = f"{place} is a link to {shown(target)} and stays one; its files are not those of then"
