@@ -151,7 +151,7 @@ class Solver:
         }
         support = self._support
         if support.rule_out_unvouched(chosen):
-            return self._read_wanted()
+            return self._read_wanted() if self._readings is not None else self._waited_for()
         reach = support.reach(chosen)
         if reach.is_open:
             return self._unknown(reach.candidates, reach.pages)._replace(chosen=chosen, hoped=support.still_hoped())
@@ -226,6 +226,11 @@ class Solver:
             return None
         plans = [PlannedReading(name, position, (extra,), (extra,), 0) for name, position, extra in wanted]
         return self._post_readings(self._readings, plans)
+
+    def _waited_for(self) -> CompleteAnswer | None:
+        """Say what must be known before it is worth to try more; nothing as long as it is."""
+        candidates, pages = self._support.waited_for()
+        return self._unknown(candidates, pages) if candidates or pages else None
 
     def _left_alone(self) -> list[str]:
         """Return the packages that were narrowed, or are asked for an extra, and of which one version is left."""

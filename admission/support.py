@@ -61,6 +61,10 @@ class Support:
         """The rules about support that were posted."""
         self._hoped: set[tuple[str, int]] = set()
         """Unread versions that might vouch, or lead to what does."""
+        self._hoped_pages: set[str] = set()
+        """Pages that are missing for the demands of what might vouch."""
+        self._unsettled = 0
+        """How often it could not be told whether anything pins a version, since not everything is read."""
         self._direct = universe.constraints.policy.prerelease == "direct-opt-in"
         self.unread_roots: set[str] = set()
         """Packages of roots whose pages are not known."""
@@ -77,6 +81,7 @@ class Support:
                 reach = self.reach(chosen, closed=name)
                 if not reach.is_open and (self._direct or not _pins(reach.arcs, name, position)):
                     terms = self._never_pinned(name, position, shut)
+                    self._unsettled += not terms
                     terms = terms or {name: 2 << position, **self._walls(reach, name, position)}
                     found.append(terms)
                     if not self._demands.wanted:  # else it can be said better, with fewer versions not known
@@ -113,10 +118,28 @@ class Support:
             for extra in ("", *arc.extras):
                 new = followed & left >> 1 & ~seen.get((arc.name, extra), 0)
                 seen[arc.name, extra] = new | seen.get((arc.name, extra), 0)
-                for demands in (self._demands.of(arc.name, place, extra) for place in bits(new)):
-                    pinned = -1 if demands is None else pinned
+                for place in bits(new):
+                    demands = self._demands.of(arc.name, place, extra)
+                    if demands is None:
+                        pinned = -1
+                        self._note_hoped(arc.name, place, extra)
                     pending.extend(demands or ())
         return pinned, walls
+
+    def _note_hoped(self, name: str, place: int, extra: str) -> None:
+        if self._universe.candidate(name, place) is None:
+            self._hoped.add((name, place))
+        elif page := self._demands.unread_page(name, place, extra):
+            self._hoped_pages.add(page)
+
+    def waited_for(self) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+        """Return the candidates and the pages to read before more is tried; none as long as few tries did without.
+
+        What might vouch can be combined in very many ways, and each is a try; once it is read, one rule excludes all.
+        """
+        if self._unsettled <= _TRIES:
+            return (), ()
+        return self.still_hoped(), tuple(sorted(self._hoped_pages))
 
     def still_hoped(self) -> tuple[tuple[str, str], ...]:
         """Return the unread candidates that might vouch and that no root excludes: all of them, to be read at once."""
@@ -255,6 +278,10 @@ class Support:
         """Return whether an arc leads to what is not reached, or to versions of it whose demands did not matter."""
         extras, versions = reach.extras.get(arc.name, {}), self._followed(arc, closed)
         return any(extra not in extras or versions & ~extras[extra] for extra in ("", *arc.extras))
+
+
+_TRIES = 16
+"""How often another assignment is tried before everything is read that might pin a version."""
 
 
 def _pins(demands: Iterable[Arc], name: str, position: int) -> bool:

@@ -272,7 +272,7 @@ _HARMLESS_FRAGMENT = r"#(?:(?:sha[0-9]+|md5|egg|subdirectory)=[\w.+/-]*&?)*"
 def _without_query(address: str) -> str:
     """Return an address with the names in its query and without their values: any of them may be a signature."""
     before, mark, rest = address.partition("?")
-    if not rest or "://" not in before:
+    if not rest or re.search(_START, before) is None:
         return address
     query, sharp, fragment = rest.partition("#")
     kept = re.match(_HARMLESS_FRAGMENT, f"{sharp}{fragment}")

@@ -35,7 +35,7 @@ DIFFERENCES = {
 
 RANDOM_DIFFERENCES = {
     # -- its wheel's metadata says 0.7.6: uv does not install it either
-    "set 130 with tabulate==0.7.6b0": "refused no-matching-version(), uv: admitted",
+    "set 130 with tabulate==0.7.6b0": "refused no-matching-version(tabulate), uv: admitted",
 }
 """Random sets that are judged differently."""
 

@@ -22,6 +22,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 HIDDEN = {
     "https://anna:PW@host.invalid/simple": "https://****@host.invalid/simple",
     "https://PW@host.invalid": "https://****@host.invalid",
+    "/at/work/https:/host.invalid/x.whl?PW": "/at/work/https:/host.invalid/x.whl?****",
     "https://anna:P/W@host/simple": "https://****@host/simple",
     "https://anna:P#W?x@host/simple": "https://****@host/simple",
     "https://anna:PW w0rd@host/simple": "https://****@host/simple",
