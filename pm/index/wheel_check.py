@@ -101,6 +101,8 @@ class Wheel:
         content = self.head(member, limit.value + 1)
         if len(content) > limit.value:
             raise Flawed(f"{shown(member.filename)} has more than {limit.value} bytes")
+        if len(content) != member.file_size:
+            raise Flawed(f"{shown(member.filename)} in it is damaged")
         try:
             return content.decode()
         except UnicodeDecodeError as error:

@@ -415,6 +415,8 @@ SPOTS = [
     Spot("the version that is needed, in the directory", "directory", 6),
     Spot("flags in the directory", "directory", 8),
     Spot("method in the directory", "directory", 10),
+    Spot("checksum and sizes in the directory", "directory", 16, 12),
+    Spot("checksum and sizes in the last line of the directory", "last", 16, 12),
     Spot("lengths in the last line of the directory", "last", 28, 6),
     Spot("number of the disk", "end", 4, 4),
     Spot("number of members", "end", 8, 4),
