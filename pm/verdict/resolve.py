@@ -33,7 +33,7 @@ from pm.places import Places
 from pm.verdict.state import Options, State, read_state
 from pm.verdict.union import Proposal
 
-PROOF_ROUNDS = 4
+PROOF_ROUNDS = 10
 """How often facts are fetched that would only make a refusal's explanation better."""
 
 PROOF_SECONDS = 10.0
