@@ -11,7 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from pm.cli.console import misused
-from pm.cli.verb_table import CONSENTS, FAMILIES, LATER_VERBS, VERBS, Argument, Kind, Verb, verbs_of
+from pm.cli.verb import CONSENTS, Argument, Kind, Verb
+from pm.cli.verb_table import FAMILIES, LATER_VERBS, VERBS, verbs_of
 from pm.system.terminal import columns
 
 if TYPE_CHECKING:

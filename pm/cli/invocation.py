@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from pm.cli.answer import give, remember
 from pm.cli.console import Talk, safe_listing, wrapped
-from pm.cli.verb_table import VERBS, words_again
+from pm.cli.verb import words_again
+from pm.cli.verb_table import VERBS
 from pm.index import IndexOptions
 from pm.names import without_commands
 from pm.operations.run import (

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pm.cli.console import misused
-from pm.cli.verb_table import FAMILIES, HELP, LATER_VERBS, VERBS, Verb, verbs_of
+from pm.cli.verb import HELP, Verb
+from pm.cli.verb_table import FAMILIES, LATER_VERBS, VERBS, verbs_of
 from pm.names import shown
 
 if TYPE_CHECKING:

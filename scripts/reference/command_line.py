@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pm.cli.verb_table import COMMON, CONSENTS, HELP, LATER, VERBS, Argument, Verb
+from pm.cli.verb import COMMON, CONSENTS, HELP, Argument, Verb
+from pm.cli.verb_table import LATER, VERBS
 from scripts.reference.markdown import table
 
 __all__ = ["VARIABLES", "command_line_page"]

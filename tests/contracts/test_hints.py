@@ -260,7 +260,16 @@ def _commands(situation: Situation) -> list[tuple[str, ...]]:
     return [tuple(shlex.split(text)) for text in texts]
 
 
-_PAGES = {"codes.py", "warning_codes.py", "example_refusals.py", "verb_table.py", "bundle_readme.py"}
+_PAGES = {
+    "codes.py",
+    "warning_codes.py",
+    "example_refusals.py",
+    "plugins_table.py",
+    "pm_table.py",
+    "verb.py",
+    "verb_table.py",
+    "bundle_readme.py",
+}
 """Modules whose texts are read in pages of the documentation or elsewhere, and not in a situation."""
 
 

@@ -16,7 +16,8 @@ import pytest
 from fixtures.homes import Answer, Home, check_receipt
 from fixtures.volumes import Volume
 from pm.cli.main import main
-from pm.cli.verb_table import VERBS, Verb
+from pm.cli.verb import Verb
+from pm.cli.verb_table import VERBS
 from pm.errors import PmError
 from pm.generations.transaction import Replacement, commit
 from pm.operations.run import Context, OperationRun, Request, Result, changing, looking

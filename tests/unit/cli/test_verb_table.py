@@ -8,7 +8,8 @@ import re
 import pytest
 
 from pm.cli.arguments import parser
-from pm.cli.verb_table import COMMON, CONSENTS, FAMILIES, LATER, VERBS, Argument, Verb, words_again
+from pm.cli.verb import COMMON, CONSENTS, Argument, Verb, words_again
+from pm.cli.verb_table import FAMILIES, LATER, VERBS
 from pm.receipts import commands
 
 EVERY_VERB = pytest.mark.parametrize("verb", VERBS.values(), ids=lambda verb: "-".join(verb.words))

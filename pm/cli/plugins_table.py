@@ -1,0 +1,114 @@
+"""The verbs of `hermes plugins` with their arguments."""
+
+from pm.cli.verb import CORE, PLUGIN, Argument, Verb
+
+PLUGINS = (
+    Verb(
+        "plugins",
+        "install",
+        "install a plugin from a folder or an archive",
+        "pm.cli.plugins_verbs:install_plugin",
+        own=(
+            Argument(("source",), "a folder, a `.zip` or a `.tar.*`", metavar="SOURCE"),
+            Argument(("--enable",), "check it and enable it", "switch", one_of="which"),
+            Argument(("--no-enable",), "leave it disabled", "switch", stores=False, stored_as="enable", one_of="which"),
+            Argument(("--force",), "replace an installed plugin of the same key", "switch", default=False),
+            Argument(("--keep",), "if it is refused, keep it installed but disabled", "switch", default=False),
+            Argument(("--yes",), "answer every question with yes", "switch", default=False, is_told_again=False),
+        ),
+        changes=True,
+        decides=True,
+    ),
+    Verb(
+        "plugins",
+        "remove",
+        "remove a plugin, every mention of it in the config, and what only it needed",
+        "pm.cli.plugins_verbs:remove_plugin",
+        own=(PLUGIN,),
+        changes=True,
+    ),
+    Verb(
+        "plugins",
+        "enable",
+        "check an installed plugin, and enable it if it fits",
+        "pm.cli.plugins_verbs:enable_plugin",
+        own=(PLUGIN,),
+        changes=True,
+        decides=True,
+    ),
+    Verb(
+        "plugins",
+        "disable",
+        "disable a plugin; it stays installed",
+        "pm.cli.plugins_verbs:disable_plugin",
+        own=(PLUGIN,),
+        changes=True,
+    ),
+    Verb(
+        "plugins",
+        "check",
+        "check whether plugins fit, or whether everything enabled is ready; nothing is changed",
+        "pm.cli.check_verb:check_plugins",
+        own=(
+            Argument(
+                ("names",),
+                "plugins or sources to check (default: whether everything enabled is ready)",
+                metavar="NAME|SOURCE",
+                how_many="*",
+            ),
+            # its answer says too which variables a plugin needs and finds, and those have no stamp: so it is never kept
+            Argument(("--summary",), "one line for each plugin", "switch", default=False),
+            Argument(
+                ("--patch",),
+                "write the confirmed wider bound of a refusal as a diff of the plugin's file",
+                metavar="FILE",
+            ),
+            Argument(("--patch-for",), "write the bound of this other plugin instead", metavar="NAME", default=""),
+            Argument(
+                ("--patch-at",),
+                "of several steps, write the one that changes this line; of several lines, once for each",
+                metavar="FILE:LINE",
+                is_repeatable=True,
+            ),
+            Argument(
+                ("--replay",), "repeat the decision of a receipt, from the facts that it holds", metavar="RECEIPT"
+            ),
+            Argument(("--core",), "check with this core instead: a requirement or a folder", metavar="CORE"),
+            Argument(
+                ("--strict",),
+                "exit with status 5 if it is ready only after a restart",
+                "switch",
+                default=False,
+                is_quick=True,
+            ),
+        ),
+        decides=True,
+    ),
+    Verb(
+        "plugins",
+        "validate",
+        "check a plugin for its author: declaration, files, fit with a core",
+        "pm.cli.plugins_verbs:validate_plugin",
+        own=(
+            Argument(("path",), "the plugin's folder or archive", metavar="PATH"),
+            CORE,
+            Argument(
+                ("--format",), "how findings are written (default: text)", choices=("text", "github"), default="text"
+            ),
+        ),
+        decides=True,
+    ),
+    Verb(
+        "plugins",
+        "list",
+        "list every plugin, and whether it is ready",
+        "pm.cli.plugins_verbs:list_plugins",
+    ),
+    Verb(
+        "plugins",
+        "show",
+        "show everything that is known about a plugin",
+        "pm.cli.plugins_verbs:show_plugin",
+        own=(PLUGIN,),
+    ),
+)

@@ -1,0 +1,130 @@
+"""The verbs of `hermes pm` with their arguments."""
+
+from pm.cli.verb import CORE, Argument, Verb
+
+PM = (
+    Verb(
+        "pm",
+        "init",
+        "choose the core, and build a generation with everything that is enabled",
+        "pm.cli.pm_verbs:set_up",
+        own=(
+            CORE,
+            Argument(
+                ("--embedded-core",), "the core that comes with the manager", "switch", stores="", stored_as="core"
+            ),
+            Argument(("--python",), "a version such as `3.12`, or the path of an interpreter", metavar="PYTHON"),
+            Argument(
+                ("--bundle",), "take core and packages from a folder that `hermes pm bundle` wrote", metavar="DIR"
+            ),
+        ),
+        changes=True,
+        decides=True,
+    ),
+    Verb(
+        "pm",
+        "verify",
+        "compare the selected generation with its record, byte by byte",
+        "pm.cli.pm_verbs:verify_generation",
+        own=(
+            Argument(("--all",), "compare the other generations too", "switch", default=False, stored_as="everything"),
+        ),
+    ),
+    Verb(
+        "pm",
+        "repair",
+        "build the recorded lock again, if the generation is not as recorded",
+        "pm.cli.pm_verbs:repair_generation",
+        changes=True,
+    ),
+    Verb(
+        "pm",
+        "rollback",
+        "go back to an earlier generation; what of it is damaged is built again",
+        "pm.cli.pm_verbs:go_back",
+        own=(
+            Argument(
+                ("number",), "number of the generation (default: the previous one)", "number", metavar="N", how_many="?"
+            ),
+            Argument(
+                ("--yes",), "agree that other profiles change as well", "switch", default=False, is_told_again=False
+            ),
+        ),
+        changes=True,
+    ),
+    Verb(
+        "pm",
+        "gc",
+        "delete the generations that are no longer needed",
+        "pm.cli.pm_verbs:delete_generations",
+        own=(
+            Argument(
+                ("--cache",), "also delete what the cache holds and no kept generation needs", "switch", default=False
+            ),
+        ),
+        changes=True,
+    ),
+    Verb("pm", "status", "show the selected generation, and everything that is enabled", "pm.cli.pm_verbs:show_status"),
+    Verb(
+        "pm",
+        "bundle",
+        "write all wheels of the selected generation, for a machine without a network",
+        "pm.cli.pm_verbs:write_bundle",
+        own=(
+            Argument(("--output",), "a folder that does not exist yet, or is empty", metavar="DIR", is_required=True),
+            Argument(("--force",), "replace an earlier bundle in that folder", "switch", default=False),
+        ),
+        changes=True,
+    ),
+    Verb(
+        "pm",
+        "receipts",
+        "list receipts, or show one: what happened and why",
+        "pm.cli.receipts_verb:look_at_receipts",
+        own=(
+            Argument(
+                ("action",),
+                "`list` the stored ones (default), `show` one, or show the `example` of a code or an outcome",
+                choices=("list", "show", "example"),
+                default="list",
+                how_many="?",
+            ),
+            Argument(
+                ("id",),
+                "an id or its beginning, `latest` (the default of `show`), or a code",
+                metavar="ID",
+                how_many="?",
+            ),
+        ),
+    ),
+    Verb(
+        "pm",
+        "why",
+        "show what requires a package, and through which others",
+        "pm.cli.pm_verbs:explain_package",
+        own=(
+            Argument(
+                ("package",), "the name of a package", metavar="PACKAGE", how_many="?", one_of="what", is_required=True
+            ),
+            Argument(
+                ("--not",),
+                "show why a requirement such as `httpx>=0.29` cannot be installed, or what it would take",
+                metavar="REQUIREMENT",
+                stored_as="wanted",
+                one_of="what",
+                is_required=True,
+            ),
+        ),
+        decides=True,
+    ),
+    Verb(
+        "pm",
+        "tree",
+        "show what requires what in the selected generation",
+        "pm.cli.pm_verbs:draw_tree",
+        own=(
+            Argument(("--depth",), "show at most this many levels", "count", "N"),
+            Argument(("--invert",), "show what requires this package instead", metavar="PACKAGE"),
+        ),
+    ),
+)
