@@ -14,7 +14,7 @@ from pm.receipts.warning_codes import WARNINGS
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = (ROOT / "docs" / "reference" / "codes.md").read_text(encoding="utf-8")
-TABLES = {"pm/receipts/codes.py", "pm/receipts/warning_codes.py"}
+TABLES = {"pm/receipts/failure_codes.py", "pm/receipts/refusal_codes.py", "pm/receipts/warning_codes.py"}
 """What defines codes does not use them."""
 SOURCE = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")

@@ -261,7 +261,8 @@ def _commands(situation: Situation) -> list[tuple[str, ...]]:
 
 
 _PAGES = {
-    "codes.py",
+    "failure_codes.py",
+    "refusal_codes.py",
     "warning_codes.py",
     "example_refusals.py",
     "plugins_table.py",
