@@ -11,9 +11,7 @@ from pm.documents.files import MANIFEST_FILES, PROJECT_FILE, SOURCE_FILE, folder
 from pm.documents.nodes import ListNode, MappingNode, ScalarNode, given
 from pm.documents.toml_positions import toml_places
 from pm.documents.toml_text import read_toml
-from pm.lint.hooks import hook_findings
 from pm.lint.imports import UndeclaredImport, undeclared_imports
-from pm.lint.isolation import isolation_findings
 from pm.lint.python_files import PythonFile, last_name, statements
 from pm.names import shown
 from pm.plugins.providers import is_memory_provider
@@ -63,6 +61,8 @@ class Review:
 
     def findings(self) -> tuple[Problem, ...]:
         """Return everything that the files alone tell, sorted by file and line."""
+        from pm.lint.isolation import isolation_findings  # what is admitted is asked for its imports alone
+
         found = (
             *self._readme(),
             *self._start(),
@@ -150,6 +150,8 @@ class Review:
         if manifest is not None:
             starts = SOURCE_FILE in self._source.files or any(self._entry_files())
             loaded = self._loaded() if starts else ()
+            from pm.lint.hooks import hook_findings
+
             yield from hook_findings(manifest, file, self._source, loaded)
 
     def _external(self) -> Iterator[Problem]:

@@ -1,5 +1,6 @@
 """What of a home is damaged, and the one step that puts it right: the same from whichever verb asks."""
 
+import os
 from typing import NamedTuple
 
 from admission import Problem, Reason, Step
@@ -7,7 +8,6 @@ from pm.errors import PmError
 from pm.generations.drift import Drift, drift_of
 from pm.generations.pointer import read_pointer
 from pm.generations.records import Record, read_record
-from pm.generations.transaction import interrupted
 from pm.names import same_key
 from pm.places import Places
 from pm.receipts.receipt import Done
@@ -42,16 +42,21 @@ class Damage(NamedTuple):
         return f"`hermes pm {words}{python}` puts it right" + (f" once {self.step.when}" if self.step.when else "")
 
 
-def damage_of(places: Places) -> Damage | None:
+def damage_of(places: Places, known: Record | None = None) -> Damage | None:
     """Return what is damaged as far as one look tells, the first thing first: it may be the cause of the others.
 
-    Raise `PmError` (`not-writable`) for what cannot be read now and may be whole.
+    A record that is known already is not read again while it is the selected one. Raise `PmError`
+    (`not-writable`) for what cannot be read now and may be whole.
     """
-    return journal_damage(places) or _of_the_selected(places)
+    return journal_damage(places) or _of_the_selected(places, known)
 
 
 def journal_damage(places: Places) -> Damage | None:
     """Return that an operation was interrupted between its beginning and its end, as far as that shows anywhere."""
+    if not os.path.lexists(places.journal):  # which is nearly always so, and the protocol takes time to import
+        return None
+    from pm.generations.transaction import interrupted
+
     left = interrupted(places)
     if left is None:
         return None
@@ -71,12 +76,13 @@ def _listed(paths: tuple[str, ...]) -> str:
     return f"`{paths[0]}`{more}"
 
 
-def _of_the_selected(places: Places) -> Damage | None:
+def _of_the_selected(places: Places, known: Record | None) -> Damage | None:
     try:
         pointer = read_pointer(places)
         if pointer is None:
             return None
-        record = read_record(places, pointer.generation)
+        same = known is not None and known.generation == pointer.generation
+        record = known if same else read_record(places, pointer.generation)
     except PmError as error:
         if error.code != "drift":
             raise

@@ -10,6 +10,7 @@ from admission import Admitted, Notice, Problem, Refused, Undecided
 from lockfiles import Lock
 from pm.config.profiles import CONFIG
 from pm.errors import PmError
+from pm.generations.records import Record
 from pm.index import IndexOptions
 from pm.names import shown
 from pm.operations.manager_fault import or_fault, plain_receipt
@@ -63,6 +64,8 @@ class OperationRun:
         """Whether an interrupted operation was finished or undone before this one began."""
         self.has_committed = False
         """Whether it has changed something, however it ended."""
+        self.record: Record | None = None
+        """Of the generation that was selected when the state was read."""
         self._evidence = ""
         self._said: set[WarningRow] = set()
         self._timings: dict[str, int] = {}
@@ -97,6 +100,7 @@ class OperationRun:
     def reads(self, state: State) -> None:
         """Say what there was when the operation began, and what is odd about it."""
         self.starts_from(start_of(state))
+        self.record = state.record
         for note in state.notes:
             self.note(note)
 
@@ -196,7 +200,7 @@ class OperationRun:
 def changing(run: OperationRun, work: Callable[[], Result]) -> Receipt:
     """Do work that changes something: under the install lock, after what an interrupted operation left is mended."""
     from pm.generations.install_lock import install_lock
-    from pm.generations.transaction import recover
+    from pm.generations.transaction import commits_made, recover
     from pm.operations.leftovers import sweep
     from pm.operations.surplus import collect_surplus
 
@@ -215,7 +219,8 @@ def changing(run: OperationRun, work: Callable[[], Result]) -> Receipt:
                     run.note(said if isinstance(said, Problem) else Problem("not-collected", said.message))
             return result
 
-    result = _ended(run, locked)
+    before = commits_made()
+    result = _ended(run, locked, lambda: commits_made() != before)
     # it had its number, so it had the lock: the journal is its own
     if run.operation.sequence is not None and not run.has_committed and _has_begun(run.places):
         run.leaves("unfinished")
@@ -251,12 +256,11 @@ def inspecting(run: OperationRun, work: Callable[[], Result]) -> Receipt:
     return _stored(run, _ended(run, work))
 
 
-def _ended(run: OperationRun, work: Callable[[], Result]) -> Result | PmError:
-    from pm.generations.transaction import commits_made
-
-    before = commits_made()
+def _ended(
+    run: OperationRun, work: Callable[[], Result], has_committed: Callable[[], bool] = lambda: False
+) -> Result | PmError:
     result = _worked(run, work)
-    run.has_committed = commits_made() != before
+    run.has_committed = has_committed()
     if isinstance(result, PmError) and run.has_committed:
         _tell_of_commit(run)
     elif not _says_what_helps(result):
@@ -311,7 +315,7 @@ def _note_damage(run: OperationRun) -> None:
     from pm.operations.damage import damage_of
 
     with suppress(PmError, OSError):  # what is done is done, and what cannot be read is told by what needs it
-        damage = or_fault(lambda: damage_of(run.places))
+        damage = or_fault(lambda: damage_of(run.places, run.record))
         if isinstance(damage, PmError):
             run.note(Problem(damage.code, f"whether anything is damaged is not known: {damage.message}"))
         elif damage is not None and not _is_told_of(run, damage.reason.file):
