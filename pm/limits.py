@@ -49,6 +49,13 @@ SERVICE_UNIT_BYTES = Limit(
     reason="real ones have some hundred bytes",
     unusable="the rest: an environment that is named there only counts as not named",
 )
+ENVIRONMENT_FILE_BYTES = Limit(
+    value=1024 * 1024,
+    unit="bytes",
+    of="a `.env` of a home, in which each start looks for what opens the host's own installer",
+    reason="real ones have some hundred bytes",
+    unusable="the file: nothing is said of it",
+)
 DOCUMENT_DEPTH = Limit(
     value=64,
     unit="levels",

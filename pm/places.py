@@ -8,6 +8,9 @@ from typing import NamedTuple, NewType
 from pm.errors import PmError
 
 DEFAULT_PROFILE = "default"
+ACTIVE_PROFILE = "active_profile"
+"""In the root: the name of the profile that is meant where none is named."""
+_LONGEST_NAME = 255
 
 GenerationNumber = NewType("GenerationNumber", int)
 """Of a generation, and so of its record: what the pointer selects and a receipt names."""
@@ -102,14 +105,43 @@ def profile_name(home: Path) -> str:
 def find_places(home: str | None, environ: Mapping[str, str]) -> Places:
     """Return the places for `--home`, else `HERMES_HOME`, else `~/.hermes`; nothing is created.
 
-    Raise `PmError` (`no-home`) if it cannot be told, (`not-writable`) if it is a file.
+    Where none is named, or the root by the variable, the profile that the host calls active is meant. Raise `PmError`
+    (`no-home`) if it cannot be told, (`not-writable`) if it is a file, (`unknown-profile`).
     """
     text = home or environ.get("HERMES_HOME", "").strip() or "~/.hermes"
     path = Path(os.path.abspath(expanded(text)))  # noqa: PTH100 - a symlinked home keeps the name it was given
     if path.exists() and not path.is_dir():
         raise PmError("not-writable", f"the home `{path}` is not a folder", file=str(path))
-    root = path.parent.parent if path.parent.name == "profiles" else path
-    return Places(path, root)
+    if path.parent.name == "profiles":
+        return Places(path, path.parent.parent)
+    return Places(path if home else _active(path, environ), path)
+
+
+def _active(root: Path, environ: Mapping[str, str]) -> Path:
+    """Return the home of the profile that `hermes profile use` chose, else the root (`hermes_cli.main` of 0.19.0)."""
+    file = root / ACTIVE_PROFILE
+    if environ.get("HERMES_S6_SUPERVISED_CHILD") or not file.is_file():
+        return root
+    try:
+        name = file.read_text(encoding="utf-8").strip()[:_LONGEST_NAME]
+    except (OSError, ValueError):  # the host goes on without it too
+        return root
+    try:
+        return home_of_profile(name or DEFAULT_PROFILE, root)
+    except PmError as error:
+        error.file, error.hint = str(file), "`hermes profile use default` goes back to the root, and `--home` names one"
+        raise
+
+
+def home_of_profile(name: str, root: Path) -> Path:
+    """Return the home of a profile as the host names it; raise `PmError` (`unknown-profile`) if there is none."""
+    if name == DEFAULT_PROFILE:
+        return root
+    home = root / "profiles" / name
+    if name in ("", ".", "..") or "/" in name or not home.is_dir():
+        hint = f"`hermes profile create {name}` makes it" if name.replace("-", "").replace("_", "").isalnum() else ""
+        raise PmError("unknown-profile", f"there is no profile `{name}` in `{home.parent}`", hint=hint)
+    return home
 
 
 def expanded(text: str | Path) -> Path:

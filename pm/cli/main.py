@@ -93,6 +93,10 @@ def _wants_json(words: list[str]) -> bool:
 
 
 def _answer(words: list[str]) -> int:
+    if words[:1] not in (["plugins"], ["pm"]) or any(word.startswith(("-p", "--profile")) for word in words):
+        from pm.cli.host_words import understood
+
+        words = understood(words, os.environ)
     if words[:2] == ["plugins", "check"]:
         from pm.cli import readiness_cache as quick
 
@@ -100,10 +104,9 @@ def _answer(words: list[str]) -> int:
         if status is not None:
             return status
     from pm.cli.arguments import parse
-    from pm.cli.verb_table import FAMILIES, LATER, VERBS
+    from pm.cli.verb_table import VERBS, is_own
 
-    first = words[0] if words else ""
-    if first not in FAMILIES and first not in LATER and first not in ("-h", "--help", "--version"):
+    if not is_own(words) and words[:1] not in (["-h"], ["--help"], ["--version"]):
         from pm.cli.run_verb import hand_over
 
         hand_over(words)

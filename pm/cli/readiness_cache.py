@@ -61,7 +61,9 @@ def asked_home(words: list[str]) -> str | None:
         elif not word.startswith("-"):
             return None
     path = os.path.expanduser(home)  # noqa: PTH111 - as above
-    return None if not path or path.startswith("~") else os.path.abspath(path)  # noqa: PTH100 - as above
+    if not path or path.startswith("~") or os.path.exists(f"{path}/active_profile"):  # noqa: PTH110 - as above
+        return None
+    return os.path.abspath(path)  # noqa: PTH100 - as above
 
 
 def remember(words: list[str], before: tuple[list[str], list[Stamp]], shown: str, facts: dict[str, str]) -> None:

@@ -24,10 +24,11 @@ def run_command(arguments: Namespace, words: Sequence[str]) -> NoReturn:  # noqa
 
 def hand_over(words: Sequence[str]) -> NoReturn:
     """Become the core's own `hermes` with these words."""
+    from pm.cli.host_words import meant_places
     from pm.launch.exec import hand_over
 
     try:
-        hand_over(find_places(None, os.environ), words, environ=os.environ, tell=tell)
+        hand_over(meant_places(words, os.environ), words, environ=os.environ, tell=tell)
     except PmError as error:
         from pm.cli.wrong_words import near_command
 

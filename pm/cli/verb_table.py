@@ -1,5 +1,7 @@
 """Every verb of the manager, and the words that are none: what is parsed, helped with, documented and run."""
 
+from collections.abc import Sequence
+
 from pm.cli.plugins_table import PLUGINS
 from pm.cli.pm_table import PM
 from pm.cli.verb import HOME, Argument, Verb
@@ -13,6 +15,12 @@ FAMILIES = {
 LATER_VERBS = {
     ("update",): "`hermes pm init --core REQUIREMENT` chooses another version of the core",
     ("uninstall",): "",
+    # the host would install into the environment that it runs in
+    (
+        "memory",
+        "setup",
+    ): "`memory.provider` in `config.yaml` selects a provider; `hermes plugins enable NAME` checks it",
+    ("memory", "off"): "take `memory.provider` out of `config.yaml`",
     ("plugins", "search"): "",
     (
         "plugins",
@@ -27,7 +35,7 @@ LATER_VERBS = {
 }
 """Commands that will be the manager's → what does the same today; empty if nothing does."""
 LATER = frozenset(words[0] for words in LATER_VERBS if len(words) == 1)
-"""First words of them, which must not reach a core: it would change its own environment."""
+"""First words of them."""
 
 
 _RUN = Verb(
@@ -49,3 +57,12 @@ VERBS = {(verb.family, verb.name): verb for verb in (*PLUGINS, *PM, _RUN)}
 def verbs_of(family: str) -> tuple[Verb, ...]:
     """Return the verbs of a family, in the order of help."""
     return tuple(verb for verb in VERBS.values() if verb.family == family)
+
+
+def is_own(words: Sequence[str]) -> bool:
+    """Say whether a command is answered by the manager, also by saying that it is not part of this version.
+
+    It must not reach a core, which would change its own environment.
+    """
+    first = tuple(words[:1])
+    return first in LATER_VERBS or tuple(words[:2]) in LATER_VERBS or FAMILIES.keys() >= set(first) > set()

@@ -146,7 +146,7 @@ def _selected_but_disabled(key: str, setting: str) -> Problem:
 
 def allows_lazy_installs(selection: Selection | None, environ: Mapping[str, str]) -> bool:
     """Say whether something may be installed unasked; a config that cannot be read does not allow it."""
-    forbidden = environ.get("HERMES_DISABLE_LAZY_INSTALLS", "").strip().lower() in {"1", "true", "yes"}
+    forbidden = environ.get("HERMES_DISABLE_LAZY_INSTALLS", "").strip() == "1"  # no other value, as with the host
     # inside of a generation the launcher has set it, against the host's own installer and not against the manager
     if forbidden and not environ.get("HERMES_PM_GENERATION"):
         return False

@@ -32,7 +32,7 @@ from pm.generations.shared_paths import contested, plain, winners
 from pm.host.interpreter import Interpreter
 from pm.index.own_paths import bytes_to_read, is_own, oddities, reserved, to_be_read
 from pm.index.package_sources import Sources
-from pm.inside import FILE, module_source
+from pm.inside import FILE, HOST_MARK, HOST_MARK_TEXT, module_source
 from pm.names import HOST_NAME, shown
 from pm.places import EnvironmentNumber, Places
 from pm.system.files import disk_error, write_bytes
@@ -73,7 +73,7 @@ def build_environment(
             fill(folder)
         else:
             uv.sync(places, folder, lock, sources)
-        _put_module(folder)
+        _put_own(folder)
     except BaseException:
         with suppress(OSError):  # if that fails too, why it could not be built is what matters
             remove_tree(folder)
@@ -96,12 +96,14 @@ def settle_collisions(
             file.unlink()
 
 
-def _put_module(folder: Path) -> None:
-    """Write our module for what runs in the environment, by its content: it shares no file with other environments."""
-    module, content = site_packages(folder) / FILE, module_source()
-    write_bytes(module, content)
-    line = RecordLine(module.relative_to(folder).as_posix(), digest_of(content), len(content))
-    write_lines(own_record(folder), [line])
+def _put_own(folder: Path) -> None:
+    """Write what is ours for what runs in the environment, by its content: no file is shared with others."""
+    site = site_packages(folder)
+    lines = []
+    for name, content in ((FILE, module_source()), (HOST_MARK, HOST_MARK_TEXT)):
+        write_bytes(site / name, content)
+        lines.append(RecordLine((site / name).relative_to(folder).as_posix(), digest_of(content), len(content)))
+    write_lines(own_record(folder), lines)
 
 
 def seal(folder: Path) -> None:

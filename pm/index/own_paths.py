@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from pm.index.contents import Oddity
-from pm.inside import MODULE
+from pm.inside import HOST_MARK, MODULE
 from pm.limits import PATH_FILE_BYTES
 from pm.names import shown
 
@@ -23,7 +23,7 @@ _OWN = re.compile(
     rf"{re.escape(OUTSIDE)}/(?:pyvenv\.cfg|pylock\.toml|{MODULE}.*|lib|lib64|bin|\.lock|\.gitignore|cachedir\.tag)"
     # the names that an environment gives to its interpreter and to its scripts for shells
     rf"|{re.escape(SCRIPTS)}/(?:pythonw?\d*(?:\.\d+)*t?(?:\.exe)?|(?:de)?activate(?:[._].*)?)(?:/.*)?"
-    rf"|(?:{_OF_THE_MANAGER}|_virtualenv(?:\..*)?)(?:/.*)?",
+    rf"|(?:{_OF_THE_MANAGER}|_virtualenv(?:\..*)?|{re.escape(HOST_MARK)})(?:/.*)?",
     re.IGNORECASE,
 )
 """What uv and the manager put there. A file system may not tell cases apart."""

@@ -19,6 +19,8 @@ from pm.generations.drift import Drift, drift_of
 from pm.generations.leases import is_held, take_lease
 from pm.generations.pointer import Pointer, selected
 from pm.launch.admitted import Unadmitted, unadmitted
+from pm.launch.front_door import front_door
+from pm.launch.overriding import overriding
 from pm.places import Places
 from pm.system.umask import as_given
 
@@ -44,6 +46,8 @@ _REMOVED = (
     "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_PROJECT", "UV_PROJECT_ENVIRONMENT", "UV_INTERNAL__PARENT_INTERPRETER",
     # the interpreter that pip works with, and where it puts things
     "PIP_PYTHON", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER",
+    # where the host would put what it installs, in spite of the switch below
+    "HERMES_LAZY_INSTALL_TARGET",
     # what another start compared
     _ADMITTED,
 )  # fmt: skip
@@ -99,15 +103,18 @@ def launched_environment(
     *,
     safe: bool = False,
     standing: Mapping[str, Sequence[str]] | None = None,
+    door: Path | None = None,
 ) -> dict[str, str]:
     """Return the variables of a command that runs in a generation; `standing` as in `Unadmitted`."""
     environment = {name: value for name, value in environ.items() if name not in _REMOVED}
     return environment | {
-        "PATH": _path(places, pointer, environ.get("PATH", os.defpath)),
+        "PATH": _path(places, pointer, environ.get("PATH", os.defpath), door),
         "VIRTUAL_ENV": str(pointer.folder),
         "HERMES_HOME": str(places.home),
         "HERMES_PM_GENERATION": str(pointer.generation),
+        # the host honours no other value
         "HERMES_DISABLE_LAZY_INSTALLS": "1",
+        **({"HERMES_BIN": str(door)} if door is not None else {}),
         # by the environment, as leases are: generations that share one share its bytecode
         "PYTHONPYCACHEPREFIX": str(places.bytecode(pointer.environment)),
         # a core that is a project is not installed
@@ -122,12 +129,13 @@ def _handed_over(standing: Mapping[str, Sequence[str]], profile: str) -> str:
     return text if len(text) <= _LONGEST else json.dumps({profile: standing.get(profile, [])})
 
 
-def _path(places: Places, pointer: Pointer, path: str) -> str:
-    """Put the generation's programs first, and take out those of a generation that a caller runs in."""
+def _path(places: Places, pointer: Pointer, path: str, door: Path | None) -> str:
+    """Put the front door first and then the generation's programs; take out those that a caller runs with."""
     generations = str(places.generations)
+    first = [str(door.parent)] if door is not None else []
     folders = path.split(os.pathsep) if path else ()
-    others = (folder for folder in folders if _grandparent(folder) != generations)
-    return os.pathsep.join([str(pointer.programs), *others])
+    others = (folder for folder in folders if _grandparent(folder) != generations and folder not in first)
+    return os.pathsep.join([*first, str(pointer.programs), *others])
 
 
 def _grandparent(path: str) -> str:
@@ -155,9 +163,11 @@ def _start(command: Sequence[str], context: _Scene, *, safe: bool) -> NoReturn:
     for line in _oddities(drift):
         tell(line)
     found = Unadmitted() if safe else unadmitted(places, pointer, environ)
-    for line in _without_plugins(pointer) if safe else _not_admitted(found):
+    for line in (*(_without_plugins(pointer) if safe else _not_admitted(found)), *overriding(places, environ)):
         tell(line)
-    _become(command, launched_environment(places, pointer, environ, safe=safe, standing=found.standing), tell)
+    door = front_door(places)
+    environment = launched_environment(places, pointer, environ, safe=safe, standing=found.standing, door=door)
+    _become(command, environment, tell)
 
 
 # -- which generation

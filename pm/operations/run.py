@@ -438,12 +438,13 @@ def _why_parked(details: tuple[str, ...]) -> str:
 
 
 def _refuse_managed(run: OperationRun) -> None:
-    """Refuse to change an environment that belongs to Nix, a container or an administrator."""
+    """Refuse to change an environment that belongs to Nix, a container or an administrator.
+
+    As with the host, any text in the variable says so, `0` and `false` too.
+    """
     places = run.places
     owner = run.context.environ.get("HERMES_MANAGED", "").strip()
     marker = next((home / ".managed" for home in (places.root, places.home) if (home / ".managed").exists()), None)
-    if owner.lower() in {"", "0", "false", "no"}:
-        owner = ""
     if not owner and marker is None:
         return
     said = f"`HERMES_MANAGED` is set to `{owner}`" if owner else f"`{marker}` says so"

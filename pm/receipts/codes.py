@@ -44,7 +44,9 @@ OUTCOMES = {outcome.name: outcome for outcome in _OUTCOMES}
 _USAGE = 2
 _BUSY = 4
 _RESTART = 5
-_MISNAMED = frozenset({"invalid-source", "unknown-generation", "unknown-package", "unknown-plugin", "unknown-receipt"})
+_MISNAMED = frozenset(
+    {"invalid-source", "unknown-generation", "unknown-package", "unknown-plugin", "unknown-profile", "unknown-receipt"}
+)
 
 
 def code_of(name: str) -> Code:

@@ -323,6 +323,11 @@ WORLD = {
         PmError("unknown-generation", "there is no generation 9", hint="there are 2, 3"),
         PmError("not-agreed", "other profiles would change as well: `work`", hint="give `--yes` to agree"),
         PmError("unknown-package", "`httpz` is not in generation 3", hint="did you mean `httpx`?"),
+        PmError(
+            "unknown-profile",
+            "there is no profile `coder` in `profiles`",
+            hint="`hermes profile create coder` makes it",
+        ),
         PmError("unknown-receipt", "there is no receipt `0a1b`", hint="`hermes pm receipts` lists them"),
         PmError("invalid-source", "`./ws-chta` does not exist", hint="a source is a folder or an archive"),
         PmError(

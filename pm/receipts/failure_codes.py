@@ -148,6 +148,14 @@ FAILURES = (
         "the setting is changed, or the manager is updated",
     ),
     Code(
+        "unknown-profile",
+        "failed",
+        "the profile that was named, or that `active_profile` names, does not exist",
+        "there is no such profile",
+        "name one that exists; `hermes profile create NAME` makes one",
+        "the profile exists",
+    ),
+    Code(
         "unknown-plugin",
         "failed",
         "no plugin has this name, or several have it",

@@ -19,13 +19,23 @@ class Variables(NamedTuple):
 
 VARIABLES = (
     Variables(
-        ("HERMES_HOME",), "the home of a profile, where `--home` does not name one; without both it is `~/.hermes`"
+        ("HERMES_HOME",),
+        "the home of a profile, where neither `--home` nor the host's `-p NAME` names one; without all of them it is "
+        "`~/.hermes`. If it is a root, and the file `active_profile` there names a profile, that profile is meant",
     ),
     Variables(
         ("HERMES_MANAGED",),
         "the environment is managed by something else (Nix, a container, an administrator): every verb that changes "
-        "something is refused with `managed-environment`. Empty, `0`, `false` and `no` mean that it is not. A file "
-        "`.managed` in the home or the root says the same",
+        "something is refused with `managed-environment`. Any text says so, as with the host, `0` and `false` too. A "
+        "file `.managed` in the home or the root says the same",
+    ),
+    Variables(
+        ("HERMES_MANAGED_DIR",),
+        "the folder of what an administrator sets for every home, if it exists; else `/etc/hermes`",
+    ),
+    Variables(
+        ("HERMES_S6_SUPERVISED_CHILD",),
+        "set in a container for a service with a fixed profile: `active_profile` is not read",
     ),
     Variables(
         ("HERMES_ENABLE_PROJECT_PLUGINS",),
@@ -33,7 +43,7 @@ VARIABLES = (
     ),
     Variables(
         ("HERMES_DISABLE_LAZY_INSTALLS",),
-        "with `1`, `true` or `yes` nothing may be installed that was not asked for, as with "
+        "with `1`, and no other value, nothing may be installed that was not asked for, as with "
         "`security.allow_lazy_installs: false`. The manager never does that; `hermes run` sets it for the core",
     ),
     Variables(
@@ -205,7 +215,8 @@ consent) get only these variables: `PATH`, `HOME`, `USER`, `LOGNAME`, `LANG`, `L
 No variable that could lead to another interpreter or environment is passed on.
 
 A command under `hermes run`, and a command that is handed to the core, gets all variables, with these set: `PATH` (the
-generation's programs first), `VIRTUAL_ENV`, `HERMES_HOME`, `HERMES_PM_GENERATION` (its number),
+front door first, then the generation's programs), `HERMES_BIN` (the front door), `VIRTUAL_ENV`, `HERMES_HOME`,
+`HERMES_PM_GENERATION` (its number),
 `HERMES_PM_ADMITTED` (the plugins that are as they were admitted), `HERMES_DISABLE_LAZY_INSTALLS` and
 `PYTHONPYCACHEPREFIX`; with `--safe` also `HERMES_SAFE_MODE` and `HERMES_IGNORE_RULES`. `PYTHONPATH`, `PYTHONHOME` and
 everything else that leads to another environment is removed; if the core is a project, `PYTHONPATH` is its folder.

@@ -228,6 +228,9 @@ NOT_FOLLOWED = {
     # shown where the disk refuses it at the moment: it works once the disk does
     "pm/operations/surplus.py: `hermes pm gc` tries it again",
     "pm/launch/exec.py: an operation was interrupted; `hermes pm repair` finishes or undoes it",
+    # commands of a host that has profiles, which the embedded core has not
+    "pm/places.py: `hermes profile create {}` makes it",
+    "pm/places.py: `hermes profile use default` goes back to the root, and `--home` names one",
     # what cannot be done
     "pm/operations/new_generation.py: `hermes pm rollback` cannot restore its files",
 }

@@ -117,7 +117,7 @@ def test_a_lock_by_path_is_built_without_any_source(workshop: Workshop) -> None:
     )
 
 
-def test_only_the_lock_and_our_module_are_in_it_and_nothing_of_it_is_run(workshop: Workshop, tmp_path: Path) -> None:
+def test_only_the_lock_and_what_is_ours_are_in_it_and_nothing_of_it_is_run(workshop: Workshop, tmp_path: Path) -> None:
     sprung = tmp_path / "sprung"
     trap = f"import pathlib; pathlib.Path({str(sprung)!r}).touch()\n"
     files = {"trap.pth": trap, "sitecustomize.py": trap, "demo_trap.py": trap}
@@ -129,7 +129,7 @@ def test_only_the_lock_and_our_module_are_in_it_and_nothing_of_it_is_run(worksho
     assert (workshop.check(folder, lock), sprung.exists(), names) == (
         [Fault("runs-at-start", told, "demo-trap", harmless=True)],
         False,
-        ["_hermes_pm.py", "demo_trap-1.0.dist-info", "demo_trap.py", "sitecustomize.py", "trap.pth"],
+        [".install_method", "_hermes_pm.py", "demo_trap-1.0.dist-info", "demo_trap.py", "sitecustomize.py", "trap.pth"],
     )
     run([folder / "bin" / "python", "-c", ""])
     assert sprung.exists()

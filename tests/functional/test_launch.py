@@ -74,6 +74,7 @@ def test_a_command_gets_the_documented_environment_and_everything_else_of_the_ca
         "UV_PYTHON": "3.99",
         "UV_INDEX_URL": "http://127.0.0.1:9/simple",
         "HERMES_DISABLE_LAZY_INSTALLS": "0",
+        "HERMES_LAZY_INSTALL_TARGET": "/somewhere/else",
         "HERMES_PM_ADMITTED": '{"default": ["/somewhere/else"]}',
         "EDITOR": "ed ü",
     }
@@ -84,13 +85,14 @@ def test_a_command_gets_the_documented_environment_and_everything_else_of_the_ca
         "",
         {
             "EDITOR": "ed ü",
+            "HERMES_BIN": f"{state}/front/hermes",
             "HERMES_DISABLE_LAZY_INSTALLS": "1",
             "HERMES_HOME": str(shared.path),
             "HERMES_PM_ADMITTED": "{}",
             "HERMES_PM_GENERATION": "1",
             "HOME": str(shared.user),
             "LANG": "C.UTF-8",
-            "PATH": f"{state}/generations/1/bin:/usr/local/bin:/usr/bin:/bin",
+            "PATH": f"{state}/front:{state}/generations/1/bin:/usr/local/bin:/usr/bin:/bin",
             "PWD": str(shared.work),
             "PYTHONPYCACHEPREFIX": f"{state}/pycache/1",
             "UV_INDEX_URL": "http://127.0.0.1:9/simple",

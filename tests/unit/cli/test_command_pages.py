@@ -47,7 +47,7 @@ def test_the_generated_pages_are_what_the_code_writes(tmp_path: Path) -> None:
     assert {name: page(name) for name in pages} == pages
 
 
-READ = re.compile(r"environ\.get\(\s*\"([A-Z_]+)\"|environ\[\"([A-Z_]+)\"\]")
+READ = re.compile(r"environ\.get\(\s*\"([A-Z0-9_]+)\"|environ\[\"([A-Z0-9_]+)\"\]")
 
 
 def variables_read(files: Iterable[Path]) -> set[str]:

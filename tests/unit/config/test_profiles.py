@@ -304,8 +304,12 @@ def test_lazy_installs_need_a_plain_yes(tmp_path: Path, written: str, *, allowed
     assert allows_lazy_installs(selection, {}) is allowed
 
 
-@pytest.mark.parametrize(("value", "allowed"), [("1", False), ("true", False), ("YES", False), ("0", True), ("", True)])
-def test_the_environment_can_switch_lazy_installs_off(value: str, *, allowed: bool) -> None:
+@pytest.mark.parametrize(
+    ("value", "allowed"), [("1", False), (" 1 ", False), ("true", True), ("YES", True), ("0", True), ("", True)]
+)
+def test_the_environment_can_forbid_lazy_installs_with_the_one_word_that_the_host_honours(
+    value: str, *, allowed: bool
+) -> None:
     assert allows_lazy_installs(Selection(), {"HERMES_DISABLE_LAZY_INSTALLS": value}) is allowed
 
 

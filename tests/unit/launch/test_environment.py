@@ -29,6 +29,7 @@ REMOVED = (
     "CONDA_DEFAULT_ENV",
     "CONDA_PREFIX",
     "CONDA_PROMPT_MODIFIER",
+    "HERMES_LAZY_INSTALL_TARGET",
     "HERMES_PM_ADMITTED",
     "PIP_PREFIX",
     "PIP_PYTHON",
@@ -100,6 +101,15 @@ def test_safe_mode_wins_over_what_the_caller_says() -> None:
 )
 def test_the_generations_programs_come_first_and_those_of_another_generation_go(path: str, expected: str) -> None:
     assert launched_environment(PLACES, POINTER, {"PATH": path})["PATH"] == expected
+
+
+DOOR = "/home/.hermes/pm/front"
+
+
+@pytest.mark.parametrize("path", ["/bin", f"/bin:{DOOR}", f"{DOOR}:{OURS}:/bin"])
+def test_the_front_door_comes_before_everything_and_once(path: str) -> None:
+    given = launched_environment(PLACES, POINTER, {"PATH": path}, door=Path(DOOR, "hermes"))
+    assert (given["PATH"], given["HERMES_BIN"]) == (f"{DOOR}:{OURS}:/bin", f"{DOOR}/hermes")
 
 
 def test_the_switch_for_plugins_of_projects_is_the_one_that_reading_obeys() -> None:

@@ -48,6 +48,7 @@ EXIT_OF_ITS_OWN = {
     "unknown-generation": 2,
     "unknown-package": 2,
     "unknown-plugin": 2,
+    "unknown-profile": 2,
     "unknown-receipt": 2,
 }
 
