@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 
 class PmError(Exception):
     """Something outside of the manager failed; carries a stable code (docs/reference/codes.md)."""
@@ -37,3 +39,20 @@ class OutOfTime(PmError):
     def __init__(self, package: str, what: str) -> None:
         super().__init__("resolution-budget", f"the time was over before {what} was known")
         self.package = package
+
+
+PARSING_TROUBLE = (
+    ArithmeticError,
+    AssertionError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    StopIteration,
+    ValueError,
+    zlib.error,
+)
+"""What parsers raise over bytes that they were not made for, their own kinds (`ValueError`s all) among them.
+
+Not what is a fault of the manager itself: a name that is not there, a type that was not meant.
+"""

@@ -1,24 +1,11 @@
 """Where what others wrote is parsed: whatever a parser raises over it is one outcome, that it cannot be read."""
 
-import zlib
 from collections.abc import Callable
 from typing import TypeVar
 
-TROUBLE = (
-    ArithmeticError,
-    AssertionError,
-    EOFError,
-    LookupError,
-    MemoryError,
-    RecursionError,
-    StopIteration,
-    ValueError,
-    zlib.error,
-)
-"""What parsers raise over bytes that they were not made for, their own kinds (`ValueError`s all) among them.
+from pm.errors import PARSING_TROUBLE
 
-Not what is a fault of the manager itself: a name that is not there, a type that was not meant.
-"""
+TROUBLE = PARSING_TROUBLE
 
 _Value = TypeVar("_Value")
 _Row = TypeVar("_Row", bound=tuple[object, ...])

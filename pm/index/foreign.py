@@ -9,29 +9,22 @@ from __future__ import annotations
 
 import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pm.errors import PARSING_TROUBLE
 from pm.limits import Limit
 from pm.names import shown
 
 TROUBLE = (
-    ValueError,  # numbers of too many digits, addresses that are none, texts that are no UTF-8, JSON that is none
-    TypeError,  # a number where a text belongs
-    AttributeError,
-    LookupError,
-    ArithmeticError,
-    AssertionError,
-    RuntimeError,  # also `RecursionError`, and `NotImplementedError` of archives
-    StopIteration,
-    EOFError,
-    MemoryError,
+    *PARSING_TROUBLE,
+    TypeError,  # pages are JSON that is read as it comes: a number where a text belongs …
+    AttributeError,  # … or where a mapping does
+    RuntimeError,  # `NotImplementedError` of archives, and what their members raise that need a password
     struct.error,
     zipfile.BadZipFile,
-    zlib.error,
 )
-"""What parsers raise for bytes that they do not understand."""
+"""What parsers of any document raise, and besides what those of pages and archives do."""
 
 
 class Unreadable(ValueError):
