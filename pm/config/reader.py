@@ -163,6 +163,9 @@ _INSTANT = (
 )
 
 
+_PATTERN = re.compile(r"[A-Za-z0-9._*?-]{1,200}")
+
+
 class _Section:
     """Takes the settings out of the section `pm:`; a wrong one is a problem and stays at its default."""
 
@@ -293,9 +296,21 @@ class _Section:
         return IndexSetting(
             url=url,
             name=self._text_in(item, "name", path),
-            packages=self._texts(item, "packages", path),
+            packages=self._patterns(item, path),
             default=self._switch(item, "default", path),
         )
+
+    def _patterns(self, index: MappingNode, path: str) -> tuple[str, ...]:
+        """Return the patterns of an index; one that can never match would leave its names to the other indexes."""
+        rule = "must be a list of names of packages, with `*` and `?` for any characters"
+        node = given(index, "packages")
+        items = node.items if isinstance(node, ListNode) else () if node is None else (node,)
+        if isinstance(node, ListNode) and not items:
+            self._refuse(node, f"{path}.packages", rule, "leave `packages` out for an index of all names")
+        for item in items:
+            if isinstance(item, ScalarNode) and item.text.strip() and not _PATTERN.fullmatch(item.text.strip()):
+                self._refuse(item, f"{path}.packages", rule)
+        return self._texts(index, "packages", path, rule)
 
     def _note_unknown(self, section: MappingNode, known: tuple[str, ...], path: str) -> None:
         for key, _ in section.entries:

@@ -324,7 +324,11 @@ def _newest(wanted: Requirement, target: Target, index: IndexClient) -> str:
     page = index.facts.pages[wanted.name]
     if not page.versions:
         hint = f"for the folder of that name, write `./{wanted.name}`" if Path(wanted.name).is_dir() else ""
-        raise PmError("not-found-on-index", f"no index knows the core `{wanted.name}`", hint=hint, key="pm.core")
+        told = f"no index knows the core `{wanted.name}`"
+        if not index.has_index_for(wanted.name):
+            told = f"no index was asked for the core `{wanted.name}`, because each has `packages` and none has the name"
+            hint = "add an index without `packages` to `pm.indexes`"
+        raise PmError("not-found-on-index", told, hint=hint, key="pm.core")
     sets = VersionSets(page.versions)
     mask = sets.select(wanted.specifier)
     opted_in = bool(SpecifierSet(wanted.specifier).prereleases)

@@ -14,6 +14,7 @@ from admission import Facts, Need, Notice, Question, Target
 from admission.address import WheelAddress
 from lockfiles import Lock, Pin
 from pm.errors import OutOfTime, PmError
+from pm.index.assignment import asked_for, assigned
 from pm.index.contents import WheelContents, load_contents
 from pm.index.folders import list_folders, signature, unlisted
 from pm.index.kept_facts import KeptFacts
@@ -161,6 +162,10 @@ class IndexClient:
         """Return the address of the index that knew a package; empty if none did."""
         self._load_listings()
         return self._listing(name).heard.address
+
+    def has_index_for(self, name: str) -> bool:
+        """Whether an index may answer for a package, or none is configured at all: not if all are for other names."""
+        return not self._sources.indexes or bool(asked_for(name, self._sources.indexes))
 
     def asked_at(self, names: Iterable[str]) -> dict[str, int]:
         """Return when an index was asked for these pages, in seconds, besides those that no index was asked for."""
@@ -429,7 +434,8 @@ class IndexClient:
     def _can_read_offline(self, name: str) -> bool:
         entry = self._known.entry(name)
         is_known = name in self._folder_files or bool(entry and entry.listing_row)
-        return not self._asks_servers or is_known or WheelAddress.of_page(name) is not None
+        asks_servers = any(not index.is_local for index in asked_for(name, self._sources.indexes))
+        return not asks_servers or is_known or WheelAddress.of_page(name) is not None
 
     def _has_file(self, name: str, version: str) -> bool:
         file = self._listing(name).file(version)
@@ -469,7 +475,7 @@ def _left_out(name: str, files: tuple[str, ...]) -> Notice:
 
 def _key(target: Target, sources: Sources) -> str:
     """Say what the facts in a file are about."""
-    indexes = [index.url for index in sources.indexes]
+    indexes = [assigned(index) for index in sources.indexes]
     value = [target.name, target.python, target.environment, target.tags, indexes]
     return hashlib.sha256(json.dumps(value, ensure_ascii=True).encode()).hexdigest()
 

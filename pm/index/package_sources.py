@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from admission import Notice
 from pm.errors import PmError
+from pm.index.assignment import assigned
 from pm.index.tool_configuration import (
     PIP_VARIABLES,
     consulted_files,
@@ -28,7 +29,7 @@ from pm.names import marked_lines, shown
 from pm.places import expanded
 from pm.redaction import HOW_TO_WRITE_PASSWORDS, is_readable, redact, userinfo_of, without_credentials
 
-_FORM = 3
+_FORM = 4
 _UV_VARIABLES = (
     "UV_CONFIG_FILE",
     "UV_DEFAULT_INDEX",
@@ -77,6 +78,8 @@ class IndexAddress(NamedTuple):
     """Without credentials, and spelled as uv spells it: no trailing slash."""
     userinfo: Secret | None = None
     """What stood before the host."""
+    packages: tuple[str, ...] = ()
+    """Patterns of the names that it is asked for, and that no index without such a pattern is; empty for the others."""
 
     @property
     def is_local(self) -> bool:
@@ -101,7 +104,7 @@ class Sources(NamedTuple):
     @property
     def addresses(self) -> tuple[str, ...]:
         """Indexes and folders as `Policy.indexes` wants them: in order, without credentials."""
-        return (*(index.url for index in self.indexes), *(str(folder) for folder in self.folders))
+        return (*map(assigned, self.indexes), *(str(folder) for folder in self.folders))
 
     def complete(self) -> "Sources":
         """Return the sources with their credentials."""
@@ -110,7 +113,8 @@ class Sources(NamedTuple):
     def environment_for_uv(self) -> dict[str, str]:
         """Return the variables by which uv asks the same places, with the same credentials, proxy and certificates."""
         sources = self.complete()
-        urls = [_with_userinfo(index) for index in sources.indexes]
+        # uv knows no patterns: of what a build asks for, the indexes that have some are asked before the others
+        urls = [_with_userinfo(index) for index in sorted(sources.indexes, key=lambda index: not index.packages)]
         values = {
             "UV_NO_CONFIG": "1",
             "UV_DEFAULT_INDEX": urls[-1] if urls else "",
@@ -130,7 +134,7 @@ def _proxied(proxy: str) -> dict[str, str]:
     return {form: proxy for name in names for form in (name, name.upper())} | {"no_proxy": "", "NO_PROXY": ""}
 
 
-def index_address(url: str, name: str = "") -> IndexAddress:
+def index_address(url: str, name: str = "", packages: Sequence[str] = ()) -> IndexAddress:
     """Return an index from its address as it is configured: a URL, or the path of a folder that is laid out as one.
 
     Raise `PmError` (`config-unreadable`) where it is not clear what in it is a password.
@@ -144,7 +148,8 @@ def index_address(url: str, name: str = "") -> IndexAddress:
     if "://" not in url:
         url = expanded(url).absolute().as_uri()
     userinfo = userinfo_of(url)
-    return IndexAddress(name, without_credentials(url).rstrip("/"), Secret(userinfo) if userinfo else None)
+    bare = without_credentials(url).rstrip("/")
+    return IndexAddress(name, bare, Secret(userinfo) if userinfo else None, tuple(packages))
 
 
 def _with_userinfo(index: IndexAddress) -> str:
@@ -404,7 +409,7 @@ def _digest(
     logins = sorted(name for name in environ if _LOGIN.fullmatch(name))
     files = [_seen(path) for path in consulted_files(environ)]
     settings = [
-        None if indexes is None else [[index.name, index.url] for index in indexes],
+        None if indexes is None else [[index.name, index.url, index.packages] for index in indexes],
         find_links and list(find_links),
     ]
     text = json.dumps([_FORM, sys.prefix, variables, logins, files, settings], ensure_ascii=True)
@@ -426,7 +431,7 @@ def _kept(path: Path, digest: str) -> tuple[Sources, bool] | None:
         if value["digest"] != digest:
             return None
         sources = Sources(
-            indexes=tuple(IndexAddress(name, url) for name, url in value["indexes"]),
+            indexes=tuple(IndexAddress(name, url, None, tuple(names)) for name, url, names in value["indexes"]),
             folders=tuple(Path(folder) for folder in value["folders"]),
             certificates=value["certificates"],
             warnings=tuple(Notice(*notice) for notice in value["warnings"]),
@@ -444,7 +449,7 @@ def _keep(path: Path, digest: str, sources: Sources) -> None:
 
     value = {
         "digest": digest,
-        "indexes": [[index.name, index.url] for index in sources.indexes],
+        "indexes": [[index.name, index.url, index.packages] for index in sources.indexes],
         "folders": [str(folder) for folder in sources.folders],
         "certificates": sources.certificates,
         "warnings": sources.warnings,

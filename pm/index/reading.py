@@ -13,6 +13,7 @@ from admission import Candidate, Target
 from admission.address import WheelAddress, file_name
 from lockfiles import Artifact
 from pm.errors import PmError
+from pm.index.assignment import asked_for
 from pm.index.builds import Workshop, build_wheel
 from pm.index.contents import WheelContents
 from pm.index.fit import Fit
@@ -88,7 +89,7 @@ class Reader:
     def _of_index(self, name: str, previous: Previous | None, at: int) -> tuple[Heard, Reduced, int]:
         """Ask the indexes in order; the first that knows the name has it."""
         now = int(time.time())
-        for index in self._indexes:
+        for index in asked_for(name, self._indexes):
             if index.is_local:
                 found = self._local_index(index, name)
             elif self._transport is None:

@@ -336,11 +336,6 @@ _WARNINGS = (
         "make a new generation with `hermes pm init`",
     ),
     WarningCode(
-        "index-packages-unused",
-        "an index of `pm.indexes` names `packages`, which has no effect yet",
-        "order the indexes so that the right one is first to know the name",
-    ),
-    WarningCode(
         "old-pages",
         "offline, the verdict rests on what an index said more than ten minutes ago",
         "run it without `--offline` to have the index asked again",

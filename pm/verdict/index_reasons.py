@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from admission import Reason, Refused, Step, parse_requirement
+from pm.index.assignment import asked_for
 from pm.index.package_sources import IndexAddress
 from pm.redaction import redact
 from pm.verdict.resolve import Resolver, Verdict
@@ -52,6 +53,8 @@ def _widened(step: Step) -> str:
 
 def _with_index(reason: Reason, resolver: Resolver) -> Reason:
     others = _not_asked(reason, resolver)
+    if reason.code == "not-found-on-index":
+        return _with_asked(reason, resolver)
     if not others:
         return reason
     answered = resolver.index.answered_by(reason.package)
@@ -66,12 +69,30 @@ def _with_index(reason: Reason, resolver: Resolver) -> Reason:
 
 def _not_asked(reason: Reason, resolver: Resolver) -> tuple[IndexAddress, ...]:
     """Return the indexes that were not asked for a reason's package, because one before them knows the name."""
-    indexes = resolver.state.sources.indexes
+    indexes = asked_for(reason.package, resolver.state.sources.indexes)
     if reason.code not in _LACKING or not reason.package or len(indexes) < 2:  # noqa: PLR2004 - one hides no other
         return ()
     addresses = [index.url for index in indexes]
     answered = resolver.index.answered_by(reason.package)
     return indexes[addresses.index(answered) + 1 :] if answered in addresses else ()
+
+
+def _with_asked(reason: Reason, resolver: Resolver) -> Reason:
+    """Say which of several indexes were asked for a name that none of them has."""
+    configured = resolver.state.sources.indexes
+    asked = asked_for(reason.package, configured) if reason.package else configured
+    if len(asked) == len(configured) < 2:  # noqa: PLR2004 - of one it is clear which
+        return reason
+    if not asked:
+        hint = "add an index without `packages` to `pm.indexes`, or the name to `packages` of the index that has it"
+        said = f"{reason.message}: no index was asked, because each has `packages` and none has the name"
+        return reason._replace(message=said, hint=hint)
+    were = "was" if len(asked) == 1 else "were"
+    said = f"{reason.message}: {', '.join(map(_named, asked))} {were} asked"
+    if not asked[0].packages:
+        return reason._replace(message=said)
+    hint = "publish it there, or change `packages` of that index in `pm.indexes`; no other index may have the name"
+    return reason._replace(message=f"{said}, and no other, because `packages` has the name", hint=hint)
 
 
 def _named(index: IndexAddress) -> str:

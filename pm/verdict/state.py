@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from admission import EVERY_PLUGIN, Notice, Policy, Problem, canonical_name, declaration_digest
+from admission import EVERY_PLUGIN, Policy, Problem, canonical_name, declaration_digest
 from pm.config.profiles import CONFIG, Enabled, Profile, read_profiles
 from pm.config.settings import Settings
 from pm.errors import PmError
@@ -235,21 +235,7 @@ def _enforced(settings: Settings, places: Places) -> None:
     if settings.audit != "off":
         what = f"`pm.audit: {settings.audit}` has no effect in this version, so nothing is admitted while it is set"
         hint = "set `pm.audit: off`, or remove the line, and look for advisories with another tool"
-        raise _unenforced("pm.audit", what, hint, places)
-    for position, index in enumerate(settings.indexes or ()):
-        if index.packages:
-            key = f"pm.indexes[{position}].packages"
-            what = (
-                f"`{key}` has no effect in this version, so nothing is admitted while it is set: every index is asked"
-            )
-            hint = (
-                "remove `packages`, and put the index that must have its names first: the first that knows one has it"
-            )
-            raise _unenforced(key, f"{what} for every name", hint, places)
-
-
-def _unenforced(key: str, message: str, hint: str, places: Places) -> PmError:
-    return PmError("setting-not-enforced", message, file=str(places.root / CONFIG), key=key, hint=hint)
+        raise PmError("setting-not-enforced", what, file=str(places.root / CONFIG), key="pm.audit", hint=hint)
 
 
 def _readable(profiles: Iterable[Profile], places: Places) -> None:
@@ -314,12 +300,8 @@ def sources_of(settings: Settings, places: Places, environ: Mapping[str, str]) -
     if settings.indexes is not None:
         # the default one answers for what no other knows, so it comes last
         ordered = sorted(settings.indexes, key=lambda index: index.default)
-        indexes = [index_address(index.url, index.name) for index in ordered]
-    sources = find_sources(places.cache, environ, indexes=indexes, find_links=settings.find_links or None)
-    if any(index.packages for index in settings.indexes or ()):
-        message = "`packages` of an index has no effect yet: every name is taken from the first index that has it"
-        return sources._replace(warnings=(*sources.warnings, Notice("index-packages-unused", message)))
-    return sources
+        indexes = [index_address(index.url, index.name, index.packages) for index in ordered]
+    return find_sources(places.cache, environ, indexes=indexes, find_links=settings.find_links or None)
 
 
 # -- the core and the interpreter, each of which has a say about the other

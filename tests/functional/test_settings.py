@@ -153,7 +153,11 @@ CASES: dict[str, Case] = {
         ("indexes: [{url: URL}, {url: LOGIN}]",),
     ),
     "indexes.packages": Case(
-        lambda world: world.checks("demo-colors"), "indexes: [{url: URL, packages: ['demo-*']}]", _UNENFORCED, _DEMO
+        lambda world: world.checks("demo-colors"),
+        "indexes: [{url: URL}, {url: LOGIN, packages: ['demo-*']}]",
+        _NINE,
+        _DEMO,
+        ("indexes: [{url: URL}, {url: LOGIN}]",),
     ),
 }
 
@@ -178,18 +182,3 @@ def test_a_setting_changes_what_is_seen_or_is_an_error(world: World, name: str) 
 def test_without_it_something_else_is_seen(world: World, name: str) -> None:
     case = CASES[name]
     assert (case.see(world.setting(*case.instead)), case.without != case.seen) == (case.without, True)
-
-
-def test_patterns_of_an_index_are_an_error_of_what_admits_and_told_by_what_does_not(world: World) -> None:
-    world.setting("indexes: [{url: URL}, {url: OTHER, packages: ['demo-*']}]")
-    plugin = world.home.plugin("ash", "aone")
-    refused = world.home.install(plugin)
-    [reason] = refused.value["reasons"]
-    listed = [world.home.ask(*words).status for words in (("plugins", "list"), ("pm", "status"))]
-    validated = world.home.ask("plugins", "validate", plugin)
-    assert reason["message"] == (
-        "`pm.indexes[1].packages` has no effect in this version, so nothing is admitted while it is set: every index "
-        "is asked for every name"
-    )
-    assert (refused.gist, listed, validated.gist) == ("3 failed setting-not-enforced", [0, 0], "0 ready")
-    assert "index-packages-unused" in validated.warnings
