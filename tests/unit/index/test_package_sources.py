@@ -53,6 +53,23 @@ def test_settings_need_no_configuration_at_all(cache: Path, environ: dict[str, s
     )
 
 
+def test_patterns_of_an_index_are_kept_and_let_builds_ask_it_first(cache: Path, environ: dict[str, str]) -> None:
+    environ |= {"UV_INDEX_OURS_USERNAME": "user", "UV_INDEX_OURS_PASSWORD": "word"}
+    ours = index_address("https://ours.invalid/simple", "ours", ["acme-*"])
+    every = [index_address("https://one.invalid/simple"), ours, index_address("https://two.invalid/simple")]
+    for _ in ("asked", "kept"):
+        sources = find_sources(cache, environ, indexes=every)
+        told = sources.environment_for_uv()
+        assert [index.packages for index in sources.indexes] == [(), ("acme-*",), ()]
+        assert [index.packages for index in sources.complete().indexes] == [(), ("acme-*",), ()]
+        assert sources.addresses[1] == "https://ours.invalid/simple acme-*"
+        assert (told["UV_INDEX"], told["UV_DEFAULT_INDEX"]) == (
+            "https://user:word@ours.invalid/simple https://one.invalid/simple",
+            "https://two.invalid/simple",
+        )
+    assert "word" not in (cache / "sources.json").read_text()
+
+
 def test_an_empty_list_of_indexes_means_folders_only(cache: Path, environ: dict[str, str], tmp_path: Path) -> None:
     environ["PIP_INDEX_URL"] = "https://pip.invalid/simple"
     environ["PIP_FIND_LINKS"] = str(tmp_path)
