@@ -39,7 +39,7 @@ create_environment() {
 }
 
 install_checkout() {
-    local -a what=(--editable . --reinstall-package hermes-pm)
+    local -a what=(--editable . --reinstall-package hermes-plugin-manager)
     if [ "$1" = development ]; then
         what+=(--group dev)
     fi
@@ -88,7 +88,7 @@ import pathlib
 import sys
 
 root = pathlib.Path(sys.argv[1])
-inputs = [root / "pyproject.toml", root / "hatch_build.py", root / "scripts" / "hermes"]
+inputs = [root / "pyproject.toml", root / "hatch_build.py", root / "scripts" / "hermes-pm"]
 inputs += sorted(p for p in (root / "core").rglob("*") if p.is_file() and "__pycache__" not in p.parts)
 digest = hashlib.sha256(sys.version.encode())
 for path in inputs:

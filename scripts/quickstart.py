@@ -51,7 +51,7 @@ def take_tour(folder: Path) -> None:
     """Show an admission, what it is good for, a refusal and the status."""
     tour = Tour(prepared(folder))
     say(f"""
-        This is the tour of hermes-pm. `hermes` is the one in {tour.programs}.
+        This is the tour of hermes-pm. `hermes` is its front door in {tour.programs}.
         All of it happens in {folder}, which is made anew each time; no other home is touched.
         A folder of small invented packages stands in for a package index, so no network is needed.""")
     print(f'\n$ export HERMES_HOME={shlex.quote(str(tour.home))}\n$ cat "$HERMES_HOME/config.yaml"', flush=True)
@@ -94,10 +94,13 @@ class Tour:
     def __init__(self, folder: Path) -> None:
         self.home = folder / "home"
         self.config = self.home / "config.yaml"
-        self.programs = Path(sys.executable).parent
-        if not (self.programs / "hermes").exists():
-            message = f"there is no `hermes` in {self.programs}; `scripts/quickstart` installs it and starts the tour"
+        self.programs = folder / "programs"
+        manager = Path(sys.executable).with_name("hermes-pm")
+        if not manager.exists():
+            message = f"there is no `{manager}`; `scripts/quickstart` installs it and starts the tour"
             raise NotAsTold(message)
+        print(f"$ {shlex.join((str(manager), 'link', '--bin', str(self.programs)))}", flush=True)
+        subprocess.run([manager, "link", "--quiet", "--bin", self.programs], check=True)
 
     @property
     def entrance(self) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 from pm.cli.console import misused
 from pm.cli.verb import CONSENTS, Argument, Kind, Verb
 from pm.cli.verb_table import FAMILIES, LATER_VERBS, VERBS, verbs_of
+from pm.system.program import called
 from pm.system.terminal import columns
 
 if TYPE_CHECKING:
@@ -47,12 +48,12 @@ def parser(family: str = "", verb: str = "") -> argparse.ArgumentParser:
     three milliseconds.
     """
     top = _Parser(
-        prog="hermes",
+        prog=called(),
         description="The plugin package manager of Hermes: one environment for the core and all plugins.",
         epilog="Every other command is handed to the core's own `hermes` in the selected generation.",
     )
     top.add_argument("--version", action="store_true", help="the manager's version")
-    families = top.add_subparsers(dest="family", metavar="COMMAND", prog="hermes")
+    families = top.add_subparsers(dest="family", metavar="COMMAND", prog=called())
     for name in (family,) if family in FAMILIES else FAMILIES:
         _add_family(families, name, verb)
     return top
@@ -69,7 +70,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the words, and end the command."""
         self.print_usage(sys.stderr)
-        raise misused(self.prog.removeprefix("hermes").lstrip(), message)
+        raise misused(self.prog.removeprefix(called()).lstrip(), message)
 
 
 def _add_family(families: _Places, name: str, asked: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from pm.limits import SHOWN_VALUE
 from pm.names import cut, safe_lines, safe_text, without_commands
+from pm.system.program import as_called, called
 from pm.system.terminal import columns, obeys, terminal_columns
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Talk:
 
 def tell(text: str) -> None:
     """Say something where no verb talks."""
-    _write(f"hermes: {text}")
+    _write(f"{called()}: {text}")
 
 
 def complain(error: PmError) -> int:
@@ -93,7 +94,7 @@ class Misuse(SystemExit):
 
 def misused(verb: str, fault: str, hint: str = "") -> Misuse:
     """Say what is wrong with the words, and return what ends the command; without a verb it is said of `hermes`."""
-    _write(f"hermes{verb and f' {verb}'}: error: {safe_text(fault)}")
+    _write(f"{called()}{verb and f' {verb}'}: error: {safe_text(fault)}")
     if hint:
         _write(f"        {hint}")
     return Misuse(fault, hint)
@@ -108,7 +109,7 @@ def ask(question: str) -> bool | None:
 
 
 def _write(text: str) -> None:
-    print(wrapped(without_commands(safe_lines(text)), sys.stderr, indent=8), file=sys.stderr)
+    print(wrapped(without_commands(safe_lines(as_called(text))), sys.stderr, indent=8), file=sys.stderr)
 
 
 def wrapped(text: str, stream: TextIO | None, *, indent: int) -> str:

@@ -43,7 +43,7 @@ class Call:
         self.arguments = arguments
         self.places: Places = find_places(arguments.home, os.environ)
         self.talk = Talk(quiet=arguments.quiet or arguments.json, verbose=arguments.verbose)
-        self._words = words_again(VERBS[arguments.family, arguments.verb], words)
+        self._words = words_again(VERBS[arguments.family, vars(arguments).get("verb", "")], words)
 
     def change(self, name: str, argument: str, work: Callable[[OperationRun], Result]) -> int:
         """Do what changes something, and show its receipt. A dry run changes nothing, and its receipt is not stored."""
@@ -61,6 +61,10 @@ class Call:
         """Do what never changes anything, and return its receipt."""
         run = self._run(name, argument, dry_run=True)
         return looking(run, lambda: work(run))
+
+    def begin(self, name: str) -> OperationRun:
+        """Return an operation whose receipt is shown and not stored."""
+        return self._run(name, "")
 
     def options(self) -> Options:
         """Return what the operator says for this one operation."""

@@ -114,8 +114,11 @@ def _answer(words: list[str]) -> int:
     if arguments.version:
         from importlib.metadata import version
 
-        print(f"hermes-pm {version('hermes-pm')}")
+        print(f"hermes-pm {version('hermes-plugin-manager')}")
         return 0
+    from pm.host.own_environment import require_own_environment
+
+    require_own_environment()
     return VERBS[arguments.family, vars(arguments).get("verb", "")].function()(arguments, words)
 
 

@@ -10,11 +10,13 @@ FAMILIES = {
     "plugins": "install, enable, check and remove plugins",
     "pm": "the generation, its receipts, and why something is in it",
     "run": "run a command in the selected generation",
+    "link": "make the front door: a `hermes` that starts this manager",
+    "uninstall": "delete the manager's state and its front doors; plugins, configs and memories stay",
+    "unlink": "take the front door away, and put back what stood there",
 }
 """First words that the manager answers itself; everything else is handed to the core's own `hermes`."""
 LATER_VERBS = {
     ("update",): "`hermes pm init --core REQUIREMENT` chooses another version of the core",
-    ("uninstall",): "",
     # the host would install into the environment that it runs in
     (
         "memory",
@@ -50,7 +52,30 @@ _RUN = Verb(
     ),
     is_plain=True,
 )
-VERBS = {(verb.family, verb.name): verb for verb in (*PLUGINS, *PM, _RUN)}
+_BIN = Argument(("--bin",), "the folder of programs (default: that of `hermes-pm`, else `~/.local/bin`)", metavar="DIR")
+_LINK = Verb(
+    "link",
+    "",
+    FAMILIES["link"],
+    "pm.cli.front_door_verbs:make_door",
+    own=(_BIN, Argument(("--force",), "keep another `hermes` aside and take its place", "switch", default=False)),
+    changes=True,
+)
+_UNLINK = Verb("unlink", "", FAMILIES["unlink"], "pm.cli.front_door_verbs:unmake_door", own=(_BIN,), changes=True)
+_UNINSTALL = Verb(
+    "uninstall",
+    "",
+    FAMILIES["uninstall"],
+    "pm.cli.front_door_verbs:leave",
+    own=(
+        Argument(
+            ("--purge",), "delete the whole root with profiles, plugins, memories and `.env`", "switch", default=False
+        ),
+        Argument(("-y", "--yes"), "answer every question with yes", "switch", default=False, is_told_again=False),
+    ),
+    changes=True,
+)
+VERBS = {(verb.family, verb.name): verb for verb in (*PLUGINS, *PM, _RUN, _LINK, _UNLINK, _UNINSTALL)}
 """Family and name → verb, in the order of help."""
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from pm.dist_info import ENDING, RECORD, record_lines
 from pm.errors import PmError
 
-_MANAGER = "hermes-pm"
-_RECORDS = f"hermes_pm-*{ENDING}/{RECORD}"
+_MANAGER = "hermes-plugin-manager"
+_RECORDS = f"hermes_plugin_manager-*{ENDING}/{RECORD}"
 _WHEEL = "hermes_embedded_core-*.whl"
 
 

@@ -16,7 +16,9 @@ def uv_binary() -> Path:
     try:
         return Path(find_uv_bin())
     except FileNotFoundError as error:
-        raise PmError("not-writable", "the program `uv` is missing", hint="install `hermes-pm` again") from error
+        raise PmError(
+            "not-writable", "the program `uv` is missing", hint="install `hermes-plugin-manager` again"
+        ) from error
 
 
 def own_cache(cache: Path) -> dict[str, str]:

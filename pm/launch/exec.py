@@ -22,6 +22,7 @@ from pm.launch.admitted import Unadmitted, unadmitted
 from pm.launch.front_door import front_door
 from pm.launch.overriding import overriding
 from pm.places import Places
+from pm.system.program import FRONT_DOOR
 from pm.system.umask import as_given
 
 _NOT_EXECUTABLE = 126
@@ -48,8 +49,8 @@ _REMOVED = (
     "PIP_PYTHON", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER",
     # where the host would put what it installs, in spite of the switch below
     "HERMES_LAZY_INSTALL_TARGET",
-    # what another start compared
-    _ADMITTED,
+    # what another start compared, and through which door it came
+    _ADMITTED, FRONT_DOOR,
 )  # fmt: skip
 
 # The second is for cores that load a memory provider without looking at the first; it leaves out the operator's own

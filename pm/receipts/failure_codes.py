@@ -190,8 +190,8 @@ FAILURES = (
     Code(
         "not-agreed",
         "failed",
-        "the operation would change another profile as well, and was not given `--yes`",
-        "it would change another profile too",
+        "the operation would change another profile or delete what cannot be put back, and was not given `--yes`",
+        "it needs `--yes`",
         "look at what would change, and give `--yes` to agree",
         "`--yes` is given",
     ),

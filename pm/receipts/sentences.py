@@ -43,6 +43,7 @@ _OPERATIONS = {
         unchanged="is already installed",
     ),
     "bundle": _passive("written"),
+    "uninstall": _passive("uninstalled"),
     "repair": _passive("repaired"),
     "verify": _passive("verified"),
 }

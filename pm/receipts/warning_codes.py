@@ -240,6 +240,16 @@ _WARNINGS = (
         "nothing, if you develop the plugin there; what it declares is compared at each operation",
     ),
     WarningCode(
+        "service-left",
+        "a service starts by the path of a generation that is deleted",
+        "install the service again with the host that is used now, or delete its unit",
+    ),
+    WarningCode(
+        "manager-installed",
+        "the manager's state is deleted, and the manager itself is still there",
+        "run the command that the message names, if the manager is to go too",
+    ),
+    WarningCode(
         "link-replaced",
         "the folder of a plugin was a link, and `--force` puts a copy of the source in its place",
         "make the link again, if you want to go on developing the plugin there",

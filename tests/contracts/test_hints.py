@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from fixtures.homes import Home, new_home, write_plugin
+from fixtures.homes import HERMES, Home, new_home, write_plugin
 from fixtures.hosts import host
 from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
 from pm.generations.distributions import site_packages
@@ -111,7 +111,7 @@ def _manager_inside(home: Home) -> None:
     program = home.generation / "bin" / "hermes"
     program.parent.chmod(0o755)
     program.unlink(missing_ok=True)
-    program.symlink_to(Path(shutil.which("hermes") or ""))
+    program.symlink_to(HERMES)
 
 
 def _wheels_gone(home: Home) -> None:

@@ -17,6 +17,7 @@ import pytest
 from fixtures.homes import ROOT
 
 COMMANDS = [
+    "hermes-pm link --bin PROGRAMS",
     "export HERMES_HOME=HOME",
     'cat "$HERMES_HOME/config.yaml"',
     "hermes pm init",
@@ -42,7 +43,9 @@ def take(tour: list[Path | str], folder: Path, **environ: str) -> subprocess.Com
 
 def commands(output: str) -> list[str]:
     """Return the commands that the tour has shown."""
-    return [re.sub(r"=.*/home'?$", "=HOME", line) for line in re.findall(r"^\$ (.*)$", output, re.MULTILINE)]
+    typed = re.findall(r"^\$ (.*)$", output, re.MULTILINE)
+    told = (re.sub(r"^.*/hermes-pm link --bin .*/programs'?$", "hermes-pm link --bin PROGRAMS", line) for line in typed)
+    return [re.sub(r"=.*/home'?$", "=HOME", line) for line in told]
 
 
 def headlines(output: str) -> list[str]:
@@ -125,7 +128,7 @@ def test_a_tour_that_finds_something_else_than_it_tells_ends_there(checkout: Pat
     manifest = checkout / "fixtures" / "plugins" / "admitted-simple" / "plugin.yaml"
     manifest.write_text(manifest.read_text().replace("demo-colors>=1,<2", "demo-colors>=7"))
     tour = take([sys.executable, checkout / "scripts" / "quickstart.py"], tmp_path / "temporary")
-    assert (tour.returncode, commands(tour.stdout)) == (3, COMMANDS[:4])
+    assert (tour.returncode, commands(tour.stdout)) == (3, COMMANDS[:5])
     assert tour.stderr == (
         "\nthe tour ends here: `hermes plugins install fixtures/plugins/admitted-simple --enable` ended with status 1, "
         "and 0 was expected\n"

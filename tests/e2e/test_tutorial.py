@@ -91,15 +91,22 @@ def check(folder: Path, environ: Mapping[str, str]) -> None:
     assert refused == ["hermes plugins install ./first-plugin --enable --force"]
 
 
+def linked(folder: Path) -> Path:
+    """Return a folder of programs with the front door."""
+    subprocess.run([HERMES, "link", "--bin", folder / "programs", "--quiet"], check=True)
+    return folder / "programs"
+
+
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
     """Return the variables of a reader who knows no index but a folder of wheels."""
     wheels = tmp_path / "wheels"
     build_recipe(wheels, [*read_recipe(DEFAULT_RECIPE), HUMANIZE])
     known = {name: os.environ[name] for name in PASSED if name in os.environ}
+    programs = linked(tmp_path)
     return known | {
         "HOME": str(tmp_path),
-        "PATH": f"{HERMES.parent}{os.pathsep}{known['PATH']}",
+        "PATH": f"{programs}{os.pathsep}{known['PATH']}",
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_FIND_LINKS": str(wheels),
         "PIP_NO_INDEX": "1",
@@ -116,4 +123,5 @@ def test_the_tutorial_works_with_a_folder_of_wheels_in_place_of_the_index(
 @pytest.mark.real_index
 def test_the_tutorial_works_with_the_index_that_is_configured_here(tmp_path: Path) -> None:
     known = {name: value for name, value in os.environ.items() if not name.startswith("HERMES_")}
-    check(tmp_path, known | {"PATH": f"{HERMES.parent}{os.pathsep}{known['PATH']}", "PYTHONIOENCODING": "utf-8"})
+    programs = linked(tmp_path)
+    check(tmp_path, known | {"PATH": f"{programs}{os.pathsep}{known['PATH']}", "PYTHONIOENCODING": "utf-8"})

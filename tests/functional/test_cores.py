@@ -474,6 +474,6 @@ def test_an_installation_without_the_embedded_core_says_so(places: Places) -> No
     done = run(
         [default_interpreter(), "-S", "-c", program], environment={"PYTHONPATH": str(root)}, directory=places.root
     )
-    said = "the embedded core's wheel is missing from this installation of `hermes-pm`"
-    hint = "install `hermes-pm` again, or name another core with `--core`"
+    said = "the embedded core's wheel is missing from this installation of `hermes-plugin-manager`"
+    hint = "install `hermes-plugin-manager` again, or name another core with `--core`"
     assert (done.stdout, done.stderr) == (f"not-found-on-index; {said}; {hint}\n", "")

@@ -43,6 +43,9 @@ WORDS = {
     "pm receipts": "show",
     "pm why": "demo-colors",
     "pm tree": "",
+    "link": "--bin {work}/programs",
+    "unlink": "--bin {work}/programs",
+    "uninstall": "--dry-run",
 }
 """What each verb is asked for."""
 WITH_JSON = [verb for verb in VERBS.values() if any("--json" in argument.names for argument in verb.arguments)]

@@ -77,4 +77,4 @@ def test_a_manager_without_uv_says_so(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], env={"PYTHONPATH": paths}, capture_output=True, text=True, check=True
     )
-    assert done.stdout == "not-writable the program `uv` is missing install `hermes-pm` again\n"
+    assert done.stdout == "not-writable the program `uv` is missing install `hermes-plugin-manager` again\n"

@@ -265,3 +265,12 @@ def test_the_smallest_case_is_decided_as_the_page_says() -> None:
     decision = decide(question, world.facts)
     assert isinstance(decision, Admitted)
     assert decision.lock.versions() == {"p3": "1"}
+
+
+def test_the_refusal_on_the_first_page_is_one_as_it_looks() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^    (✗.*?)\n\n", page, re.MULTILINE | re.DOTALL)[0].split("    …\n")
+    looks = (ROOT / "docs" / "reference" / "receipts" / "core-conflict.txt").read_text(encoding="utf-8")
+    for part in shown:
+        text = re.sub(r"^    ", "", part.strip("\n"), flags=re.MULTILINE).replace("hermes-pm ", "hermes ")
+        assert text in looks

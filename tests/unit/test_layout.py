@@ -151,6 +151,8 @@ BY_HAND = {
     "pm/index/retrieval.py": "a file without a name, for a while",
     "pm/inside/_hermes_pm.py": "a file that a lock lies on, where nothing else of the manager is",
     "pm/operations/bundle.py": "a folder that takes its place as a whole",
+    "pm/operations/link.py": "a program that gets another name, and its own again",
+    "pm/operations/uninstall.py": "a state that gets another name before it is deleted",
     "pm/operations/surplus.py": "an environment that gets another name before it is deleted",
     "pm/operations/kept_trees.py": "what lies in a folder that is staged",
     "pm/plugins/archive.py": "what lies in a folder that is staged",

@@ -95,8 +95,8 @@ def test_the_wheel_brings_the_module_that_is_put_into_generations(wheel: Path) -
 def test_the_wheel_brings_its_command_as_a_script(wheel: Path, tmp_path: Path) -> None:
     """Not as an entry point, for which Python would start with all that the surroundings say about modules."""
     programs = installed(wheel, tmp_path / "venv")
-    assert (programs / "hermes").read_bytes() == (ROOT / "scripts" / "hermes").read_bytes()
-    assert run(programs / "hermes", "--version", directory=tmp_path) == "hermes-pm 0.1.0\n"
+    assert (programs / "hermes-pm").read_bytes() == (ROOT / "scripts" / "hermes-pm").read_bytes()
+    assert run(programs / "hermes-pm", "--version", directory=tmp_path) == "hermes-pm 0.1.0\n"
 
 
 def test_the_core_wheel_says_which_contract_it_speaks(core_wheel: Path) -> None:
@@ -143,8 +143,8 @@ def test_an_installation_without_the_core_wheel_says_how_to_get_it(wheel: Path, 
     shutil.rmtree(next(tmp_path.glob("venv/lib/python*/site-packages/pm/embedded_core")))
     assert run(programs / "python", "-c", ASK_FOR_ERROR, directory=tmp_path) == (
         "not-found-on-index\n"
-        "the embedded core's wheel is missing from this installation of `hermes-pm`\n"
-        "install `hermes-pm` again, or name another core with `--core`\n"
+        "the embedded core's wheel is missing from this installation of `hermes-plugin-manager`\n"
+        "install `hermes-plugin-manager` again, or name another core with `--core`\n"
     )
 
 

@@ -77,9 +77,9 @@ def test_whatever_is_said_is_safe(capsys: pytest.CaptureFixture[str]) -> None:
     assert complain(PmError("busy", f"one\n{EVIL}\n| ::error::b", hint=EVIL, file="a\x1b", line=2)) == 4
     assert capsys.readouterr().err.splitlines() == [
         TAME,
-        f"hermes: {TAME}",
-        f"hermes pm init: error: {TAME}",
-        rf"hermes: a\x1b:2: one\n{TAME}",
+        f"hermes-pm: {TAME}",
+        f"hermes-pm pm init: error: {TAME}",
+        rf"hermes-pm: a\x1b:2: one\n{TAME}",
         "| ::error::b (busy)",
         f"        {TAME}",
     ]
