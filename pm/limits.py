@@ -49,6 +49,13 @@ SERVICE_UNIT_BYTES = Limit(
     reason="real ones have some hundred bytes",
     unusable="the rest: an environment that is named there only counts as not named",
 )
+FETCH_SECONDS = Limit(
+    value=120,
+    unit="seconds",
+    of="one fetch from a git repository",
+    reason="a shallow copy of a large repository takes some ten seconds",
+    unusable="the source",
+)
 ENVIRONMENT_FILE_BYTES = Limit(
     value=1024 * 1024,
     unit="bytes",

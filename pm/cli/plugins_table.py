@@ -6,12 +6,17 @@ PLUGINS = (
     Verb(
         "plugins",
         "install",
-        "install a plugin from a folder or an archive",
+        "install a plugin from a folder, an archive or a git repository",
         "pm.cli.plugins_verbs:install_plugin",
         own=(
-            Argument(("source",), "a folder, a `.zip` or a `.tar.*`", metavar="SOURCE"),
+            Argument(
+                ("source",),
+                "a folder, a `.zip`, a `.tar.*`, the address of a git repository, or `OWNER/REPOSITORY`",
+                metavar="SOURCE",
+            ),
             Argument(("--enable",), "check it and enable it", "switch", one_of="which"),
             Argument(("--no-enable",), "leave it disabled", "switch", stores=False, stored_as="enable", one_of="which"),
+            Argument(("--ref",), "the commit of the repository, in full", metavar="COMMIT"),
             Argument(("--force",), "replace an installed plugin of the same key", "switch", default=False),
             Argument(("--keep",), "if it is refused, keep it installed but disabled", "switch", default=False),
             Argument(("--yes",), "answer every question with yes", "switch", default=False, is_told_again=False),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from collections.abc import Sequence
 
 from pm.cli.answer import give, remember
 from pm.cli.console import ask
 from pm.cli.invocation import Call
+from pm.errors import PmError
+from pm.names import shown
 
 
 def install_plugin(arguments: Namespace, words: Sequence[str]) -> int:
@@ -18,10 +19,20 @@ def install_plugin(arguments: Namespace, words: Sequence[str]) -> int:
     call = Call(arguments, words)
     enable = arguments.enable
     if enable is None:
-        is_there = os.path.exists(arguments.source)  # noqa: PTH110 - it raises for no text, such as a very long one
-        enable = arguments.yes or (is_there and ask(f"enable the plugin of `{arguments.source}` as well?"))
-    how = InstallOptions(enable=bool(enable), force=arguments.force, keep=arguments.keep)
+        enable = arguments.yes or (_is_there(arguments.source) and ask(f"enable {shown(arguments.source)} as well?"))
+    how = InstallOptions(enable=bool(enable), force=arguments.force, commit=arguments.ref or "", keep=arguments.keep)
     return call.change("install", arguments.source, lambda run: install(run, arguments.source, how, call.options()))
+
+
+def _is_there(source: str) -> bool:
+    """Say whether a word names a source: about what is none nothing is asked."""
+    from pm.sources.spelling import read_source
+
+    try:
+        read_source(source)
+    except (PmError, OSError):
+        return False
+    return True
 
 
 def remove_plugin(arguments: Namespace, words: Sequence[str]) -> int:

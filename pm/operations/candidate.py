@@ -15,7 +15,7 @@ from pm.operations.run import OperationRun
 from pm.plugins.declaration_cache import read_declaration_cached
 from pm.plugins.discovery import Found, ranked
 from pm.plugins.providers import is_memory_provider
-from pm.plugins.stage import Staged
+from pm.sources.stage import Staged
 from pm.verdict.state import State
 from pm.verdict.union import member_of
 

@@ -21,8 +21,9 @@ from pm.operations.resolution import recorded_or_resolved, resolve
 from pm.operations.restarts import running_behind
 from pm.operations.run import OperationRun, Result
 from pm.plugins.discovery import Found
-from pm.plugins.stage import is_source, looked_at, source_path
 from pm.receipts.receipt import Done
+from pm.sources.spelling import is_source, local_source
+from pm.sources.stage import looked_at
 from pm.verdict.resolve import Resolver, open_resolver
 from pm.verdict.state import Options, State
 from pm.verdict.union import member_of, with_member
@@ -62,7 +63,7 @@ def _one(run: OperationRun, resolver: Resolver, word: str) -> Result:
         if isinstance(decision, Refused):
             return decision._replace(steps=(*decision.steps, again(found.key, decision)))
         return decision
-    with looked_at(word, run.places.cache / "staged") as taken:
+    with looked_at(word, run.places.cache / "staged", offline=state.options.offline) as taken:
         candidate = announced_source(run, taken, state)
         if candidate.misplaced is not None:
             return candidate.misplaced
@@ -84,7 +85,7 @@ def _several(run: OperationRun, resolver: Resolver, words: Sequence[str]) -> Res
         for word in words:
             found = _installed(state, word)
             if found is None:
-                taken = stack.enter_context(looked_at(word, run.places.cache / "staged"))
+                taken = stack.enter_context(looked_at(word, run.places.cache / "staged", offline=state.options.offline))
                 candidate = announced_source(run, taken, state)
                 if candidate.misplaced is not None:
                     return candidate.misplaced
@@ -118,7 +119,7 @@ def _installed(state: State, word: str) -> Found | None:
         return find_plugin(state.here.found, word)
     except PmError as error:
         try:
-            source_path(word)
+            local_source(word)
         except PmError:
             said = f"there is no plugin {shown(word)}, and no folder or archive of this name"
             raise PmError("unknown-plugin", said, hint=error.hint) from error

@@ -29,9 +29,9 @@ from pm.operations.plugin_status import again, is_running
 from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
 from pm.plugins.discovery import Found
-from pm.plugins.stage import remove_if_empty, staged
 from pm.plugins.tree import link_target, tree_digest
 from pm.receipts.receipt import Done
+from pm.sources.stage import remove_if_empty, staged
 from pm.system.owners import hand_over
 from pm.verdict.resolve import Resolver, open_resolver
 from pm.verdict.state import Options, State
@@ -44,6 +44,8 @@ class InstallOptions(NamedTuple):
     enable: bool = False
     force: bool = False
     """Replace an installed copy of the same key."""
+    commit: str = ""
+    """Of a repository, the commit that is wanted and no other."""
     keep: bool = False
     """If it is refused, leave it installed and not enabled."""
 
@@ -53,7 +55,7 @@ def install(run: OperationRun, source: str, how: InstallOptions, options: Option
     below = run.places.cache / "staged" if run.operation.dry_run else staging(run.places)
     run.context.tell(f"reading {source}")
     with (
-        staged(source, below) as taken,
+        staged(source, below, how.commit, offline=options.offline) as taken,
         open_resolver(run.places, run.context.environ, options, run.context.index_options) as resolver,
     ):
         state = resolver.state

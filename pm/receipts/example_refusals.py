@@ -329,6 +329,11 @@ WORLD = {
             hint="`hermes profile create coder` makes it",
         ),
         PmError("unknown-receipt", "there is no receipt `0a1b`", hint="`hermes pm receipts` lists them"),
+        PmError(
+            "source-unreachable",
+            "`https://git.example.org/ws-chat.git` cannot be fetched: fatal: unable to access it",
+            hint="check the address, the network and the login",
+        ),
         PmError("invalid-source", "`./ws-chta` does not exist", hint="a source is a folder or an archive"),
         PmError(
             "manager-fault",

@@ -220,6 +220,14 @@ FAILURES = (
         "the source exists",
     ),
     Code(
+        "source-unreachable",
+        "failed",
+        "the repository of a plugin cannot be fetched: the address, the network or the login",
+        "its repository cannot be fetched",
+        "check the address, the network and the login, and try again",
+        "the repository can be fetched",
+    ),
+    Code(
         "config-changed",
         "failed",
         "another process changed the plugins in a `config.yaml` between decision and commit",

@@ -1,0 +1,91 @@
+"""Take a plugin from where the operator says it is, and stage a copy that no other process changes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from pm.errors import PmError
+from pm.names import shown
+from pm.receipts.receipt import SourceRow
+from pm.redaction import redact_value
+from pm.sources.spelling import ARCHIVES, Folder, Git, Source, read_source
+from pm.system.files import working_folder
+
+
+class Staged(NamedTuple):
+    """A plugin's files as they are judged, and installed if they are admitted."""
+
+    folder: Path
+    """Named as the source's folder is: a declaration without a name takes it from there."""
+    source: SourceRow
+
+
+@contextmanager
+def staged(text: str, below: Path, commit: str = "", *, offline: bool = False) -> Iterator[Staged]:
+    """Give a copy of a source below a folder, and remove it afterwards; `commit` as in `read_source`.
+
+    Raise `PmError` (`invalid-source`, `offline` and `source-unreachable` for a repository that must not or cannot be
+    fetched, `unsafe-archive`, `no-space`, `not-writable`).
+    """
+    source = read_source(text, commit)
+    if offline and isinstance(source, Git):
+        raise PmError("offline", f"{shown(source.shown)} would have to be fetched, and `--offline` was said")
+    try:
+        with working_folder(below) as place:
+            yield _taken(source, place)
+    finally:
+        remove_if_empty(below)
+
+
+def _taken(source: Source, place: Path) -> Staged:
+    if isinstance(source, Git):
+        from pm.sources.git import fetched
+
+        folder, commit = fetched(source, place, _named(source.subdir or source.url))
+        return Staged(folder, SourceRow("git", source.shown, commit))
+    row = SourceRow("folder" if isinstance(source, Folder) else "archive", redact_value(str(source.path)))
+    if isinstance(source, Folder):
+        from pm.plugins.tree import copy_plugin
+
+        return Staged(copy_plugin(source.path, place / _named(source.path.resolve().name)), row)
+    from pm.plugins.archive import unpack
+
+    return Staged(unpack(source.path, place / _named(_stem(source.path.name))), row)
+
+
+@contextmanager
+def looked_at(text: str, below: Path, *, offline: bool = False) -> Iterator[Staged]:
+    """Give a source to be judged and not installed: a folder as it lies there, everything else staged for a while.
+
+    Raise `PmError` as `staged` does: what could not be installed is not admitted either.
+    """
+    source = read_source(text)
+    if isinstance(source, Folder):
+        from pm.plugins.tree import fitting_entries
+
+        fitting_entries(source.path)
+        yield Staged(source.path.resolve(), SourceRow("folder", redact_value(str(source.path))))
+    else:
+        with staged(text, below, offline=offline) as taken:
+            yield taken
+
+
+def _stem(name: str) -> str:
+    lowered = name.lower()
+    suffix = max((suffix for suffix in ARCHIVES if lowered.endswith(suffix)), key=len)
+    return name[: -len(suffix)]
+
+
+def _named(name: str) -> str:
+    """Return the name of a source's folder; one that is hidden or has none is called `plugin`."""
+    last = name.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git")
+    return last.lstrip(".") or "plugin"
+
+
+def remove_if_empty(folder: Path) -> None:
+    """Remove a folder in which nothing lies."""
+    try:
+        folder.rmdir()
+    except OSError:
+        return
