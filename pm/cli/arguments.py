@@ -29,6 +29,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         from pm.cli.wrong_words import later
 
         raise later(words)
+    if not verb and family in FAMILIES and (family, "") not in VERBS:
+        parser(family).parse_known_args([family, "--help"])
     if verb and not verb.startswith("-") and (family, "") not in VERBS and (family, verb) not in VERBS:
         from pm.cli.wrong_words import unknown_verb
 

@@ -38,7 +38,7 @@ class Talk:
     def progress(self, done: int, open_questions: int) -> None:
         """Say how far the fetching is."""
         if open_questions:
-            self._show(f"{self._line or 'asking the index'}: {done} answers, {open_questions} to come")
+            self._show(f"{self._line or 'asking the index'}: {done} of {done + open_questions} answers")
 
     def say(self, text: str) -> None:
         """Say something that stays."""

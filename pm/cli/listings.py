@@ -119,6 +119,11 @@ def plugins(view: View) -> list[dict[str, object]]:
     return [*rows, *(_missing_row(written) for written in view.missing)]
 
 
+def of_the_core_unused(row: Mapping[str, object]) -> bool:
+    """Say whether a row is of a plugin that comes with the core and is not enabled."""
+    return row["source"] == "bundled" and row["state"] == "disabled"
+
+
 def damages(view: View) -> list[Damage]:
     """Return what is damaged, each with the step that puts it right."""
     missing = (restored_by(view.places, view.record, written) for written in view.missing)

@@ -11,12 +11,21 @@ _PLUGIN = ("key", "version", "state", "source", "ready")
 _RECEIPT = ("id", "time", "operation", "outcome", "summary")
 
 
-def plugins_text(listing: Mapping[str, Any]) -> str:
-    """Return the listing of plugins as text."""
+def plain_text(listing: Mapping[str, Any]) -> str:
+    """Return a line for each plugin: state, source, version and key."""
+    rows = listing["plugins"]
+    return "\n".join(
+        f"{row['state']:<9} {row['source'] or '-':<8} {row['version'] or '-':<8} {row['key']}" for row in rows
+    )
+
+
+def plugins_text(listing: Mapping[str, Any], left_out: int = 0) -> str:
+    """Return the listing of plugins as text; so many are left out that come with the core and are not enabled."""
     rows = listing["plugins"]
     none = "no plugin is installed; `hermes plugins install FOLDER` installs one"
     text = table(rows, _PLUGIN) if rows else none
-    return "\n".join([*_config_problem(listing), text, *_links(rows), *_damage_lines(listing)])
+    more = [f"{left_out} more come with the core; `hermes plugins list --all` shows them"] if left_out else []
+    return "\n".join([*_config_problem(listing), text, *more, *_links(rows), *_damage_lines(listing)])
 
 
 def _links(rows: list[dict[str, Any]]) -> Iterator[str]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from pm.errors import PmError
+from pm.system.program import called
 
 TYPE_CHECKING = False  # as in `typing`, whose import would cost the quickest answer a tenth of its time
 if TYPE_CHECKING:
@@ -104,10 +105,19 @@ def _answer(words: list[str]) -> int:
         if status is not None:
             return status
     from pm.cli.arguments import parse
-    from pm.cli.verb_table import VERBS, is_own
+    from pm.cli.verb_table import ALIASES, VERBS, is_own
 
+    if tuple(words[:2]) in ALIASES:
+        words = [words[0], ALIASES[words[0], words[1]], *words[2:]]
+
+    if not words and called() != "hermes":
+        words = ["--help"]  # the core's own command without words starts a chat, and is `hermes`
     if not is_own(words) and words[:1] not in (["-h"], ["--help"], ["--version"]):
         from pm.cli.run_verb import hand_over
+        from pm.cli.wrong_words import meant_for_us
+
+        if (misuse := meant_for_us(words)) is not None:
+            raise misuse
 
         hand_over(words)
     arguments = parse(words)

@@ -17,7 +17,7 @@ PLUGINS = (
             Argument(("--enable",), "check it and enable it", "switch", one_of="which"),
             Argument(("--no-enable",), "leave it disabled", "switch", stores=False, stored_as="enable", one_of="which"),
             Argument(("--ref",), "the commit of the repository, in full", metavar="COMMIT"),
-            Argument(("--force",), "replace an installed plugin of the same key", "switch", default=False),
+            Argument(("-f", "--force"), "replace an installed plugin of the same key", "switch", default=False),
             Argument(("--keep",), "if it is refused, keep it installed but disabled", "switch", default=False),
             Argument(("--yes",), "answer every question with yes", "switch", default=False, is_told_again=False),
         ),
@@ -106,8 +106,26 @@ PLUGINS = (
     Verb(
         "plugins",
         "list",
-        "list every plugin, and whether it is ready",
+        "list the plugins that are installed or enabled, and whether they are ready",
         "pm.cli.plugins_verbs:list_plugins",
+        own=(
+            Argument(
+                ("--all",),
+                "also those that come with the core and are not enabled",
+                "switch",
+                default=False,
+                stored_as="everything",
+            ),
+            Argument(("--enabled",), "only those that are enabled", "switch", default=False),
+            Argument(
+                ("--user", "--no-bundled"),
+                "only those that do not come with the core",
+                "switch",
+                default=False,
+                stored_as="user",
+            ),
+            Argument(("--plain",), "one line for each, without a head", "switch", default=False),
+        ),
     ),
     Verb(
         "plugins",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from functools import partial
 
 from pm.cli.answer import give, remember
 from pm.cli.console import ask
@@ -75,13 +76,24 @@ def validate_plugin(arguments: Namespace, words: Sequence[str]) -> int:
 
 
 def list_plugins(arguments: Namespace, words: Sequence[str]) -> int:
-    """List every copy of every plugin."""
-    from pm.cli.listings import plugins, with_config_problem
-    from pm.cli.listings_text import plugins_text
+    """List the plugins, but for those of the core that are not enabled."""
+    from pm.cli.listings import of_the_core_unused, plugins, with_config_problem
+    from pm.cli.listings_text import plain_text, plugins_text
 
     call = Call(arguments, words)
     view = call.view()
-    return call.print(with_config_problem({"plugins": plugins(view)}, view) | call.damages(view), plugins_text)
+    rows = plugins(view)
+    shown_rows = [
+        row
+        for row in rows
+        if (arguments.everything or not of_the_core_unused(row))
+        and (not arguments.enabled or row["state"] in ("enabled", "missing"))
+        and (not arguments.user or row["source"] != "bundled")
+    ]
+    listing = with_config_problem({"plugins": shown_rows}, view) | call.damages(view)
+    left_out = sum(map(of_the_core_unused, rows)) if not arguments.everything else 0
+    text = plain_text if arguments.plain else partial(plugins_text, left_out=left_out)
+    return call.print(listing, text)
 
 
 def show_plugin(arguments: Namespace, words: Sequence[str]) -> int:

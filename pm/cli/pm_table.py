@@ -64,6 +64,28 @@ PM = (
         ),
         changes=True,
     ),
+    Verb(
+        "pm",
+        "generations",
+        "list the generations: when, by which operation, how large, which is selected",
+        "pm.cli.pm_verbs:list_generations",
+    ),
+    Verb(
+        "pm",
+        "diff",
+        "show what differs between two generations: core, plugins, packages",
+        "pm.cli.pm_verbs:compare_generations",
+        own=(
+            Argument(
+                ("before",),
+                "a generation (default: the one before the selected one)",
+                "number",
+                metavar="A",
+                how_many="?",
+            ),
+            Argument(("after",), "another one (default: the selected one)", "number", metavar="B", how_many="?"),
+        ),
+    ),
     Verb("pm", "status", "show the selected generation, and everything that is enabled", "pm.cli.pm_verbs:show_status"),
     Verb(
         "pm",

@@ -89,6 +89,22 @@ def delete_generations(arguments: Namespace, words: Sequence[str]) -> int:
     return Call(arguments, words).change("gc", "", lambda run: collect(run, cache=cache))
 
 
+def list_generations(arguments: Namespace, words: Sequence[str]) -> int:
+    """List the generations."""
+    from pm.cli.generations import generations, generations_text
+
+    call = Call(arguments, words)
+    return call.print(generations(call.places), generations_text)
+
+
+def compare_generations(arguments: Namespace, words: Sequence[str]) -> int:
+    """Show what differs between two generations."""
+    from pm.cli.generations import difference, difference_text
+
+    call = Call(arguments, words)
+    return call.print(difference(call.places, arguments.before, arguments.after), difference_text)
+
+
 def show_status(arguments: Namespace, words: Sequence[str]) -> int:
     """Show the selected generation and what is enabled."""
     from pm.cli.listings import status

@@ -6,6 +6,12 @@ from pm.cli.plugins_table import PLUGINS
 from pm.cli.pm_table import PM
 from pm.cli.verb import HOME, Argument, Verb
 
+ALIASES = {
+    ("plugins", "ls"): "list",
+    ("plugins", "rm"): "remove",
+    ("plugins", "uninstall"): "remove",
+}
+"""Other names of verbs, as the host has them."""
 FAMILIES = {
     "plugins": "install, enable, check and remove plugins",
     "pm": "the generation, its receipts, and why something is in it",
@@ -69,7 +75,11 @@ _UNINSTALL = Verb(
     "pm.cli.front_door_verbs:leave",
     own=(
         Argument(
-            ("--purge",), "delete the whole root with profiles, plugins, memories and `.env`", "switch", default=False
+            ("--purge", "--full"),
+            "delete the whole root with profiles, plugins, memories and `.env`",
+            "switch",
+            default=False,
+            stored_as="purge",
         ),
         Argument(("-y", "--yes"), "answer every question with yes", "switch", default=False, is_told_again=False),
     ),

@@ -9,6 +9,7 @@ from pm.cli.console import misused
 from pm.cli.verb import HELP, Verb
 from pm.cli.verb_table import FAMILIES, LATER_VERBS, VERBS, verbs_of
 from pm.names import shown
+from pm.system.program import called
 
 if TYPE_CHECKING:
     from pm.cli.console import Misuse
@@ -59,6 +60,26 @@ def unknown_arguments(verb: Verb, words: Sequence[str]) -> Misuse:
     return misused(" ".join(verb.words), f"there is no option {shown(word)}", hint)
 
 
+def meant_for_us(words: Sequence[str]) -> Misuse | None:
+    """Say which command was meant by words that a core would answer with the list of everything that it has.
+
+    `None` for what may be a command of the core's; by the name `hermes` that is every word but a few of ours.
+    """
+    word = words[0] if words else ""
+    ours = _FIRST | {verb: f"plugins {verb}" for verb in ("install", "enable", "disable", "remove")}
+    if called() != "hermes":
+        ours |= {name: f"{family} {name}" for family, name in VERBS if name}
+    alike = near(_OTHERS.get(word, word), ours, cutoff=0.8)
+    if not alike:
+        return None
+    meant = " ".join(["hermes", ours[alike[0]], *words[1:2]])
+    return misused("", f"there is no command {shown(word)}", f"did you mean `{meant}`?")
+
+
+_FIRST = {"plugins": "plugins", "uninstall": "uninstall", "unlink": "unlink"}
+"""First words of ours that are long enough to be told from others when they are misspelt."""
+
+
 def near_command(word: str) -> str:
     """Return the command of the manager that a first word was probably meant for; empty if there is none."""
     named = _OTHERS.get(word, word)
@@ -66,8 +87,8 @@ def near_command(word: str) -> str:
     return next(iter([*verbs, *(f"hermes {family}" for family in near(word, FAMILIES))]), "")
 
 
-def near(word: str, known: Iterable[str]) -> list[str]:
+def near(word: str, known: Iterable[str], cutoff: float = 0.6) -> list[str]:
     """Return the known words that a word is like, the likest first."""
     from difflib import get_close_matches
 
-    return get_close_matches(word, list(known), n=3, cutoff=0.6)
+    return get_close_matches(word, list(known), n=3, cutoff=cutoff)

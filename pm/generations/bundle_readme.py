@@ -94,7 +94,7 @@ What to do on the other machine, in this folder:
 
     {init}
 
-3. Install and switch on the plugins{homes}:
+3. Install and enable the plugins{homes}:
 
 {plugins}
 Not in here, and needed there:

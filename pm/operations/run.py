@@ -201,6 +201,7 @@ def changing(run: OperationRun, work: Callable[[], Result]) -> Receipt:
     """Do work that changes something: under the install lock, after what an interrupted operation left is mended."""
     from pm.generations.install_lock import install_lock
     from pm.generations.transaction import commits_made, recover
+    from pm.launch.front_door import front_door
     from pm.operations.leftovers import sweep
     from pm.operations.surplus import collect_surplus
 
@@ -214,6 +215,7 @@ def changing(run: OperationRun, work: Callable[[], Result]) -> Receipt:
             sweep(run.places)
             result = _numbered(run, work)
             if run.operation.generation.before != run.operation.generation.after:
+                front_door(run.places)  # which the first start would have to make, where the state can be written then
                 said = or_fault(lambda: collect_surplus(run.places, run.context.environ))
                 if said is not None:
                     run.note(said if isinstance(said, Problem) else Problem("not-collected", said.message))

@@ -21,7 +21,20 @@ from fixtures.wheels import DEFAULT_RECIPE, build_recipe, read_recipe
 from pm.generations.distributions import site_packages
 
 ROOT = Path(__file__).parents[2]
-LOOKS = ("list", "show", "check", "validate", "verify", "receipts", "status", "why", "tree", "--help", "run")
+LOOKS = (
+    "generations",
+    "list",
+    "show",
+    "check",
+    "validate",
+    "verify",
+    "receipts",
+    "status",
+    "why",
+    "tree",
+    "--help",
+    "run",
+)
 """Verbs that change nothing: where one of them is named, there is something to see, and no other answer afterwards."""
 
 
@@ -149,6 +162,8 @@ SITUATIONS = {
     "damaged record": Situation(
         _without_record, ("plugins", "disable", "ash"), "`hermes pm init` makes a new generation"
     ),
+    "another generation": Situation(_one, ("pm", "diff", "9"), "`hermes pm generations` lists them"),
+    "no generation before": Situation(_one, ("pm", "diff"), "name two: `hermes pm generations` lists them"),
     "taken away": Situation(_taken_from, ("run", "--", "true"), "`hermes pm repair` builds it again"),
     "the manager inside": Situation(_manager_inside, ("chat",), "`hermes pm repair` builds the generation again"),
     "no such command": Situation(_other_core, ("chat",), "`hermes --help` lists what there is"),
@@ -219,6 +234,8 @@ NOT_FOLLOWED = {
     "pm/operations/verify.py: `hermes plugins install --force` with its source brings its files back",
     # tests/functional/test_launch.py
     "pm/launch/exec.py: `hermes pm verify` says what differs",
+    # tests/functional/test_generations.py
+    "pm/cli/listings_text.py: {} more come with the core; `hermes plugins list --all` shows them",
     # tests/functional/test_verbs_locked.py
     "admission/notices.py: `hermes pm rollback` goes back to it; to have both, {}",
     # tests/functional/test_linked_plugins.py

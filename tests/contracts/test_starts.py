@@ -32,12 +32,18 @@ LIFE = (
     "pm rollback --json",
     "pm verify",
     "pm repair --json",
+    "pm generations --json",
+    "pm diff 1 2",
     "plugins remove ash",
     "pm gc --json",
+    "link --bin {work}/programs --json",
+    "unlink --bin {work}/programs",
+    "uninstall --dry-run --json",
 )
 """What is done in a home, from its beginning on: every verb, also where it refuses, in words and as JSON."""
 NEVER_THE_SAME = re.compile(
-    r"\d{4}-?\d\d-?\d\dT[\d:.]+Z|\b[0-9a-f]{10}\b|(?<=duration_ms\": )\d+|\b\d+ ms\b|\"timings\": \{[^}]*\}"
+    r"\d{4}-?\d\d-?\d\dT[\d:.]+Z|\b[0-9a-f]{10}\b|(?<=duration_ms\": )\d+|(?<=bytes\": )\d+|\b\d+ ms\b"
+    r"|\"timings\": \{[^}]*\}"
 )
 """Times, identities of receipts and durations."""
 

@@ -159,7 +159,7 @@ def test_plugins_of_profiles_and_those_that_are_not_kept_are_told_apart(home: Ho
         "profiles/work/plugins/ash/plugin.yaml",
     ]
     assert (
-        "3. Install and switch on the plugins. HOME is the folder of the home, ~/.hermes if no other is named:\n\n"
+        "3. Install and enable the plugins. HOME is the folder of the home, ~/.hermes if no other is named:\n\n"
         "    mkdir -p HOME/profiles/work\n"
         "    hermes plugins install profiles/work/plugins/ash --enable --home HOME/profiles/work\n"
     ) in readme

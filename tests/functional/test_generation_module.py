@@ -435,6 +435,9 @@ def test_a_generation_of_an_older_manager_is_verified_with_its_own_module_and_wi
     module.write_bytes(older)
     digest = base64.urlsafe_b64encode(hashlib.sha256(older).digest()).decode().rstrip("=")
     record.write_text(f"lib/python3.11/site-packages/_hermes_pm.py,sha256={digest},{len(older)}\n")
+    module.parent.chmod(0o755)
+    (module.parent / ".install_method").unlink()
+    restamp(home)
     answers = [home.ask("pm", "verify").gist]
     for file in (module, record):
         file.parent.chmod(0o755)

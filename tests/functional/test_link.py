@@ -212,3 +212,27 @@ def test_commands_begin_with_the_name_by_which_the_manager_was_started(home: Hom
     assert say(home, "pm", "verify", "--jsn").stderr.startswith("hermes-pm pm verify: error:")
     assert say(home, "pm", "--help").stdout.startswith("usage: hermes-pm pm ")
     assert say(home, "plugins", "instal").stderr.splitlines()[1].strip() == "did you mean `hermes-pm plugins install`?"
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("plugin", "list"), "hermes-pm plugins list"),
+        (("install", "x"), "hermes-pm plugins install x"),
+        (("instal", "x"), "hermes-pm plugins install x"),
+        (("unistall",), "hermes-pm uninstall"),
+        (("verfy",), "hermes-pm pm verify"),
+        (("rm", "x"), "hermes-pm plugins remove x"),
+    ],
+)
+def test_a_misspelt_command_is_no_question_to_the_core(home: Home, words: tuple[str, ...], meant: str) -> None:
+    assert say(home, *words) == Answer(
+        2, "", f"hermes-pm: error: there is no command `{words[0]}`\n        did you mean `{meant}`?\n"
+    )
+
+
+def test_a_bare_group_prints_its_help(home: Home) -> None:
+    for words in ((), ("pm",), ("plugins",)):
+        answer = say(home, *words)
+        assert (answer.status, answer.stderr) == (0, "")
+        assert answer.stdout.startswith(" ".join(("usage: hermes-pm", *words)))

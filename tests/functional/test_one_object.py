@@ -38,6 +38,8 @@ WORDS = {
     "pm repair": "",
     "pm rollback": "",
     "pm gc": "",
+    "pm generations": "",
+    "pm diff": "",
     "pm status": "",
     "pm bundle": "--output {work}/bundle",
     "pm receipts": "show",

@@ -19,7 +19,6 @@ NEW = str(PLUGINS / "admitted-simple")
 @pytest.mark.parametrize(
     "words",
     [
-        "plugins",
         "plugins install",
         "plugins frobnicate",
         f"plugins install {NEW} --enable --no-enable",
@@ -32,7 +31,7 @@ NEW = str(PLUGINS / "admitted-simple")
         "pm frobnicate",
         "run",
         "update",
-        "uninstall",
+        "uninstall --now",
     ],
 )
 def test_wrong_usage_is_told_on_standard_error_and_writes_nothing(home: Home, words: str) -> None:
@@ -50,7 +49,7 @@ def test_wrong_usage_is_told_on_standard_error_and_writes_nothing(home: Home, wo
             "hermes plugins: error: there is no verb `instal`",
             "did you mean `hermes plugins install`?",
         ),
-        ("plugins uninstall x", "hermes plugins: error: there is no verb `uninstall`", "`hermes plugins remove`?"),
+        ("plugins delete x", "hermes plugins: error: there is no verb `delete`", "`hermes plugins remove`?"),
         ("pm xyz", "hermes pm: error: there is no verb `xyz`", "it has `init`, `verify`, "),
         ("plugins list --jsn", "hermes plugins list: error: there is no option `--jsn`", "did you mean `--json`?"),
         ("pm init --cor=x", "hermes pm init: error: there is no option `--cor`", "did you mean `--core`?"),
@@ -60,8 +59,8 @@ def test_wrong_usage_is_told_on_standard_error_and_writes_nothing(home: Home, wo
         ("update", "hermes: error: `update` is not part of this version", "`hermes pm init --core REQUIREMENT`"),
         ("plugins update", "`plugins update` is not part of this version", "`hermes plugins install SOURCE --force`"),
         ("pm rollback x", "argument N: `x` is not a whole number", ""),
-        ("plugin list", "no generation was made yet", "or did you mean `hermes plugins`?"),
-        ("install x", "no generation was made yet", "or did you mean `hermes plugins install`?"),
+        ("plugin list", "there is no command `plugin`", "did you mean `hermes plugins list`?"),
+        ("install x", "there is no command `install`", "did you mean `hermes plugins install x`?"),
     ],
 )
 def test_wrong_words_are_told_with_what_was_probably_meant(home: Home, words: str, fault: str, hint: str) -> None:

@@ -52,7 +52,7 @@ def test_progress_cannot_command_the_terminal(monkeypatch: pytest.MonkeyPatch) -
         talk.progress(1, 8)
         talk.clear()
 
-    assert seen(monkeypatch, say) == "\r\x1b[K\\x1b[2Ja\r\x1b[K\\x1b[2Ja: 1 answers\r\x1b[K"
+    assert seen(monkeypatch, say) == "\r\x1b[K\\x1b[2Ja\r\x1b[K\\x1b[2Ja: 1 of 9 an\r\x1b[K"
 
 
 def test_quiet_talk_says_nothing_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
