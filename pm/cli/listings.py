@@ -15,6 +15,7 @@ from pm.generations.records import Member, Record, read_selected
 from pm.limits import CONFIG_BYTES
 from pm.names import same_key
 from pm.operations.damage import Damage, damage_of, restored_by, unreadable
+from pm.operations.service_units import naming_units
 from pm.places import Places
 from pm.plugins.discovery import Found
 from pm.plugins.tree import link_target
@@ -181,7 +182,7 @@ def details(view: View, found: Found) -> dict[str, object]:
     }
 
 
-def status(view: View) -> dict[str, object]:
+def status(view: View, environ: Mapping[str, str]) -> dict[str, object]:
     """Return what `pm status --json` shows: the selected generation, and everything that is enabled."""
     record = view.record
     behind = _running_behind(view)
@@ -196,6 +197,11 @@ def status(view: View) -> dict[str, object]:
         "profile": view.places.profile,
         "interrupted": view.places.journal.exists(),
     }
+    services = [
+        {"file": str(unit.file), "environments": sorted(unit.numbers)} for unit in naming_units(view.places, environ)
+    ]
+    if services:
+        status["services"] = services
     return with_config_problem(status, view)
 
 

@@ -84,6 +84,9 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield "restart     a running process still uses an earlier environment; restart it to use this one"
         yield from (f"            {reason}" for reason in status["restart_reasons"])
     yield from _damage_lines(status)
+    for unit in status.get("services", ()):
+        told = "starts by the path of a generation; `hermes pm services` says what to write"
+        yield f"service     {unit['file']} {told}"
     yield ""
     plugins = status["plugins"]
     none = "no plugin is enabled" if "config_problem" not in status else "no plugin is known to be enabled"

@@ -89,6 +89,18 @@ PM = (
     Verb("pm", "status", "show the selected generation, and everything that is enabled", "pm.cli.pm_verbs:show_status"),
     Verb(
         "pm",
+        "services",
+        "list the services that start in a generation by its path, or let them start what is selected",
+        "pm.cli.services_verb:look_at_services",
+        own=(
+            Argument(
+                ("--write",), "write a drop-in for each, so that it starts what is selected", "switch", default=False
+            ),
+        ),
+        changes=True,
+    ),
+    Verb(
+        "pm",
         "bundle",
         "write all wheels of the selected generation, for a machine without a network",
         "pm.cli.pm_verbs:write_bundle",

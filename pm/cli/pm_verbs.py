@@ -112,7 +112,7 @@ def show_status(arguments: Namespace, words: Sequence[str]) -> int:
 
     call = Call(arguments, words)
     view = call.view()
-    return call.print(status(view) | call.damages(view), status_text)
+    return call.print(status(view, os.environ) | call.damages(view), status_text)
 
 
 def explain_package(arguments: Namespace, words: Sequence[str]) -> int:

@@ -1,13 +1,20 @@
-"""The environments that service units name: a service that starts by such a path has no lease until it runs."""
+"""Services that start in an environment by its path: which there are, and how they start what is selected instead.
+
+A service that starts by such a path has no lease until it runs, keeps an old environment from being deleted, and misses
+every later change. The host writes its main file again and again, but leaves drop-ins alone.
+"""
 
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from pm.errors import PmError
+from pm.launch.front_door import front_door
 from pm.limits import SERVICE_UNIT_BYTES
 from pm.places import EnvironmentNumber, Places, user_home
-from pm.system.files import read_regular
+from pm.system.files import read_regular, write_bytes
 from pm.system.folders import walk
 from pm.system.owners import owners_home
 
@@ -15,20 +22,93 @@ _OF_THE_SYSTEM = ("/etc/systemd/system", "/etc/systemd/user", "/run/systemd/syst
 _OF_A_USER = (".config/systemd/user", ".local/share/systemd/user", "Library/LaunchAgents")
 _KINDS = (".service", ".conf", ".timer", ".socket", ".path", ".plist")
 """Endings of units, of drop-ins, and of what launchd reads."""
+DROP_IN = "hermes-plugin-manager.conf"
+"""In the folder of a unit's drop-ins: ours."""
+_EXEC = re.compile(r"^(Exec[A-Za-z]+)[ \t]*=[ \t]*(.*)$", re.MULTILINE)
+
+
+class Unit(NamedTuple):
+    """A unit or a drop-in that names environments of this root by their paths."""
+
+    file: Path
+    numbers: frozenset[EnvironmentNumber]
+    text: str
+    changed: tuple[tuple[str, str], ...]
+    """Its commands that start in an environment: key and value as they would start what is selected."""
+
+    @property
+    def drop_in(self) -> Path | None:
+        """Where what it starts can be said anew; `None` for what systemd does not read, and for a drop-in itself."""
+        is_unit = self.file.suffix == ".service" and bool(self.changed)
+        return self.file.with_name(f"{self.file.name}.d") / DROP_IN if is_unit else None
 
 
 def named_by_units(places: Places, environ: Mapping[str, str]) -> frozenset[EnvironmentNumber]:
-    """Return the environments of this root that a unit or a drop-in names by path.
+    """Return the environments of this root that a unit or a drop-in names by path."""
+    return frozenset(number for unit in naming_units(places, environ) for number in unit.numbers)
+
+
+def naming_units(places: Places, environ: Mapping[str, str]) -> list[Unit]:
+    """Return the units and drop-ins that name an environment of this root by its path, by their files.
 
     Those of the system are looked at, of this user, and of the user that the root belongs to: it may be a service's.
+    One that a drop-in of ours overrides is none of them.
     """
     users = {str(home) for home in (user_home(environ), owners_home(places.root)) if home is not None}
-    texts = [text for folder in dict.fromkeys(_folders(environ, users)) for text in _texts(folder)]
-    numbers: set[EnvironmentNumber] = set()
-    for spelling in {spelling for home in users or {""} for spelling in _spellings(places, home)}:
-        pattern = re.compile(re.escape(os.fsencode(f"{spelling}/pm/generations/")) + rb"([0-9]{1,9})(?![0-9.])")
-        numbers |= {EnvironmentNumber(int(number)) for text in texts for number in pattern.findall(text)}
-    return frozenset(numbers)
+    texts = {file: text for folder in dict.fromkeys(_folders(environ, users)) for file, text in _texts(folder)}
+    spellings = sorted({spelling for home in users or {""} for spelling in _spellings(places, home)})
+    units = (_unit(places, file, text, spellings) for file, text in sorted(texts.items()))
+    return [unit for unit in units if unit is not None and not _is_overridden(unit)]
+
+
+def _unit(places: Places, file: Path, content: bytes, spellings: Iterable[str]) -> Unit | None:
+    roots = b"|".join(re.escape(os.fsencode(f"{spelling}/pm/generations/")) for spelling in spellings)
+    numbers = re.findall(rb"(?:" + roots + rb")([0-9]{1,9})(?![0-9.])", content)
+    if not numbers:
+        return None
+    text = os.fsdecode(content)
+    program = re.compile(rf'"?(?:{os.fsdecode(roots)})[0-9]{{1,9}}/bin/([^"\s]+)"?')
+    door = _quoted(str(places.state / "front" / "hermes"))
+    joined = re.sub(r"\\\n", " ", text)
+    commands = ((key, program.sub(rf"{door} run -- \1", value)) for key, value in _EXEC.findall(joined))
+    changed = tuple((key, value) for key, value in commands if f"{door} run -- " in value)
+    return Unit(file, frozenset(EnvironmentNumber(int(number)) for number in numbers), text, changed)
+
+
+def _quoted(path: str) -> str:
+    """Write a path as units do; the pattern of a replacement keeps its backslashes."""
+    escaped = path.replace("\\", r"\\").replace("%", "%%")
+    return f'"{escaped}"' if re.search(r"\s", escaped) else escaped
+
+
+def _is_overridden(unit: Unit) -> bool:
+    """Say whether a drop-in of ours says for each of a unit's commands what is started."""
+    if unit.drop_in is None:
+        return False
+    try:
+        return read_regular(unit.drop_in, SERVICE_UNIT_BYTES) == drop_in_text(unit)
+    except OSError:
+        return False
+
+
+def drop_in_text(unit: Unit) -> bytes:
+    """Return a drop-in by which a unit's commands run in the generation that is selected at their start."""
+    keys = dict.fromkeys(key for key, _ in unit.changed)
+    lines = [
+        "# Written by `hermes pm services --write`: it starts in the generation that is selected.",
+        "[Service]",
+        *(line for key in keys for line in (f"{key}=", *(f"{key}={v}" for k, v in unit.changed if k == key))),
+    ]
+    return "\n".join([*lines, ""]).encode(errors="surrogateescape")
+
+
+def write_drop_in(places: Places, unit: Unit) -> Path:
+    """Write a unit's drop-in. Raise `PmError` (`not-writable`, `no-space`)."""
+    if unit.drop_in is None:
+        raise PmError("not-writable", f"`{unit.file}` takes no drop-in", file=str(unit.file))
+    front_door(places)
+    write_bytes(unit.drop_in, drop_in_text(unit), like=unit.file)
+    return unit.drop_in
 
 
 def _folders(environ: Mapping[str, str], homes: Iterable[str]) -> Iterator[Path]:
@@ -45,12 +125,12 @@ def _spellings(places: Places, home: str) -> set[str]:
     return roots | {f"%h/{path}" for path in inside - roots}
 
 
-def _texts(folder: Path) -> Iterator[bytes]:
+def _texts(folder: Path) -> Iterator[tuple[Path, bytes]]:
     """Yield what the units of a folder say, and their drop-ins; what cannot be read says nothing."""
     for directory, _, names in walk(folder):
         for name in names:
             if name.endswith(_KINDS):
                 try:
-                    yield read_regular(Path(directory, name))[: SERVICE_UNIT_BYTES.value]
+                    yield Path(directory, name), read_regular(Path(directory, name))[: SERVICE_UNIT_BYTES.value]
                 except OSError:
                     continue

@@ -30,7 +30,8 @@ def staged(text: str, below: Path, commit: str = "", *, offline: bool = False) -
     """
     source = read_source(text, commit)
     if offline and isinstance(source, Git):
-        raise PmError("offline", f"{shown(source.shown)} would have to be fetched, and `--offline` was said")
+        message = f"{shown(source.shown)} would have to be fetched, and `--offline` was said"
+        raise PmError("offline", message, hint="run it without `--offline`, or clone it and name the folder")
     try:
         with working_folder(below) as place:
             yield _taken(source, place)

@@ -23,6 +23,7 @@ from pm.generations.distributions import site_packages
 ROOT = Path(__file__).parents[2]
 LOOKS = (
     "generations",
+    "services",
     "list",
     "show",
     "check",
@@ -56,6 +57,13 @@ def _nothing(_: Home) -> None:
 
 def _one(home: Home) -> None:
     home.install(home.plugin("ash", "demo-colors"))
+
+
+def _service(home: Home) -> None:
+    _one(home)
+    unit = home.user / ".config" / "systemd" / "user" / "hermes-gateway.service"
+    unit.parent.mkdir(parents=True)
+    unit.write_text(f"[Service]\nExecStart={home.generation}/bin/python -m hermes_cli.main gateway run\n")
 
 
 def _by_hand(home: Home) -> None:
@@ -164,6 +172,12 @@ SITUATIONS = {
     ),
     "another generation": Situation(_one, ("pm", "diff", "9"), "`hermes pm generations` lists them"),
     "no generation before": Situation(_one, ("pm", "diff"), "name two: `hermes pm generations` lists them"),
+    "a service by a path": Situation(
+        _service,
+        ("pm", "status"),
+        "starts by the path of a generation; `hermes pm services` says what to write",
+    ),
+    "what a service needs": Situation(_service, ("pm", "services"), "`hermes pm services --write` writes"),
     "taken away": Situation(_taken_from, ("run", "--", "true"), "`hermes pm repair` builds it again"),
     "the manager inside": Situation(_manager_inside, ("chat",), "`hermes pm repair` builds the generation again"),
     "no such command": Situation(_other_core, ("chat",), "`hermes --help` lists what there is"),
@@ -248,6 +262,15 @@ NOT_FOLLOWED = {
     # commands of a host that has profiles, which the embedded core has not
     "pm/places.py: `hermes profile create {}` makes it",
     "pm/places.py: `hermes profile use default` goes back to the root, and `--home` names one",
+    # a command of the host; and what tells who wrote a file
+    (
+        "pm/cli/services_verb.py:   install this service again with `hermes run -- hermes gateway install`, "
+        "or change the path by hand"
+    ),
+    (
+        "pm/operations/service_units.py: # Written by `hermes pm services --write`: it starts in the generation that is"
+        " selected."
+    ),
     # what cannot be done
     "pm/operations/new_generation.py: `hermes pm rollback` cannot restore its files",
 }

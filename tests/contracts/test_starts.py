@@ -34,6 +34,7 @@ LIFE = (
     "pm repair --json",
     "pm generations --json",
     "pm diff 1 2",
+    "pm services",
     "plugins remove ash",
     "pm gc --json",
     "link --bin {work}/programs --json",

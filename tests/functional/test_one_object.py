@@ -40,6 +40,7 @@ WORDS = {
     "pm gc": "",
     "pm generations": "",
     "pm diff": "",
+    "pm services": "",
     "pm status": "",
     "pm bundle": "--output {work}/bundle",
     "pm receipts": "show",

@@ -206,7 +206,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> _Kept:
 
 def listed(kept: _Kept) -> None:
     view = look(kept.places, kept.home.environ, None)
-    status(view)
+    status(view, kept.home.environ)
     plugins(view)
     for found in view.found:
         details(view, found)
