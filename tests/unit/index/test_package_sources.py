@@ -70,6 +70,15 @@ def test_patterns_of_an_index_are_kept_and_let_builds_ask_it_first(cache: Path, 
     assert "word" not in (cache / "sources.json").read_text()
 
 
+def test_an_index_that_uv_asks_only_where_a_project_names_it_is_not_used(
+    cache: Path, environ: dict[str, str], tmp_path: Path
+) -> None:
+    explicit = '[[index]]\nname = "ours"\nurl = "https://ours.invalid/simple"\nexplicit = true\n'
+    other = '[[index]]\nurl = "https://two.invalid/simple"\ndefault = true\n'
+    environ["UV_CONFIG_FILE"] = str(_write(tmp_path / "uv.toml", explicit + other))
+    assert _urls(find_sources(cache, environ)) == ["https://two.invalid/simple"]
+
+
 def test_an_empty_list_of_indexes_means_folders_only(cache: Path, environ: dict[str, str], tmp_path: Path) -> None:
     environ["PIP_INDEX_URL"] = "https://pip.invalid/simple"
     environ["PIP_FIND_LINKS"] = str(tmp_path)
