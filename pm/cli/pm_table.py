@@ -58,6 +58,7 @@ PM = (
         "delete the generations that are no longer needed",
         "pm.cli.pm_verbs:delete_generations",
         own=(
+            Argument(("--keep",), "keep so many of the newest (default: `pm.keep_generations`)", "count", "N"),
             Argument(
                 ("--cache",), "also delete what the cache holds and no kept generation needs", "switch", default=False
             ),

@@ -85,8 +85,8 @@ def delete_generations(arguments: Namespace, words: Sequence[str]) -> int:
     """Delete what is not needed any more."""
     from pm.operations.gc import collect
 
-    cache = arguments.cache
-    return Call(arguments, words).change("gc", "", lambda run: collect(run, cache=cache))
+    cache, keep = arguments.cache, arguments.keep
+    return Call(arguments, words).change("gc", "", lambda run: collect(run, cache=cache, keep=keep))
 
 
 def list_generations(arguments: Namespace, words: Sequence[str]) -> int:

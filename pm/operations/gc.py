@@ -8,14 +8,16 @@ from pm.receipts.receipt import Done
 from pm.system.files import disk_error, size_text
 
 
-def collect(run: OperationRun, *, cache: bool = False) -> Result:
-    """Keep what is selected, what something runs in or starts by path, and the newest `pm.keep_generations`.
+def collect(run: OperationRun, *, cache: bool = False, keep: int | None = None) -> Result:
+    """Keep what is selected, what something runs in or starts by path, and the newest `keep` generations.
+
+    Without a number they are `pm.keep_generations`.
 
     The rest goes. With `cache` that goes too which uv's cache and ours hold for none of these. A dry run only says what
     would go. Raise `PmError` (`drift`) if it is not known what is selected.
     """
     places = run.places
-    needed = needed_of(places, run.context.environ)
+    needed = needed_of(places, run.context.environ, keep)
     paths = in_order(unneeded(places, needed))
     if cache:
         paths += dict.fromkeys(path for path in cached(places, needed) if path not in set(paths))

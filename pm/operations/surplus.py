@@ -79,14 +79,17 @@ def in_order(paths: Iterable[Path]) -> list[Path]:
     return sorted(paths, key=lambda path: (path.suffix != ".json", path))
 
 
-def needed_of(places: Places, environ: Mapping[str, str]) -> Needed:
-    """Return what is selected, kept, in use, or named by a service; raise `PmError` (`drift`) if it is not known."""
-    settings = read_selection(places.root).settings
+def needed_of(places: Places, environ: Mapping[str, str], keep: int | None = None) -> Needed:
+    """Return what is selected, kept, in use, or named by a service; raise `PmError` (`drift`) if it is not known.
+
+    `keep` is how many of the newest are kept, else `pm.keep_generations` says it.
+    """
+    kept_by_number = read_selection(places.root).settings.keep_generations if keep is None else keep
     pointer = read_pointer(places)
     known = {number: record for number in recorded(places) if (record := _record(places, number)) is not None}
     if pointer is not None and pointer.generation not in known:
         read_record(places, pointer.generation)  # says what is wrong: what the selected one needs cannot be told
-    newest = sorted(known, reverse=True)[: settings.keep_generations]
+    newest = sorted(known, reverse=True)[:kept_by_number]
     in_use = {*leased(places.locks), *named_by_units(places, environ)}
     kept = {number for number in known if number in newest or known[number].environment in in_use}
     kept |= {pointer.generation} if pointer is not None else set()

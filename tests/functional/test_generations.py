@@ -91,6 +91,16 @@ def test_a_generation_that_is_not_there_is_said(own: Home, words: tuple[str, ...
     assert answer.status == 2
 
 
+def test_fewer_are_kept_where_that_is_said_and_never_less_than_the_selected_one(own: Home) -> None:
+    assert own.ask("pm", "gc", "--keep", "2", "--dry-run").gist == "0 collected"
+    assert own.ask("pm", "gc", "--keep", "2").gist == "0 collected"
+    assert [row["number"] for row in own.ask("pm", "generations").value["generations"]] == [3, 2]
+    own.ask("pm", "gc", "--keep", "1")
+    assert [row["number"] for row in own.ask("pm", "generations").value["generations"]] == [3]
+    assert own.say("pm", "gc", "--keep", "0").status == 2
+    assert own.say("run", "--", "python", "-c", "import demo_colors").status == 0
+
+
 # -- the listing of plugins
 
 
