@@ -1,6 +1,6 @@
 """The verbs of `hermes plugins` with their arguments."""
 
-from pm.cli.verb import CORE, PLUGIN, Argument, Verb
+from pm.cli.verb import CORE, PLUGIN, SEVERAL, Argument, Verb
 
 PLUGINS = (
     Verb(
@@ -35,9 +35,9 @@ PLUGINS = (
     Verb(
         "plugins",
         "enable",
-        "check an installed plugin, and enable it if it fits",
+        "check installed plugins together, and enable them if they fit",
         "pm.cli.plugins_verbs:enable_plugin",
-        own=(PLUGIN,),
+        own=(SEVERAL,),
         changes=True,
         decides=True,
     ),

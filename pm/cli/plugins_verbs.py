@@ -45,11 +45,12 @@ def remove_plugin(arguments: Namespace, words: Sequence[str]) -> int:
 
 
 def enable_plugin(arguments: Namespace, words: Sequence[str]) -> int:
-    """Enable a plugin."""
+    """Enable plugins, all of them or none."""
     from pm.operations.enable import enable
 
     call = Call(arguments, words)
-    return call.change("enable", arguments.name, lambda run: enable(run, arguments.name, call.options()))
+    names = list(dict.fromkeys(arguments.names))
+    return call.change("enable", ", ".join(names), lambda run: enable(run, names, call.options()))
 
 
 def disable_plugin(arguments: Namespace, words: Sequence[str]) -> int:

@@ -28,8 +28,8 @@ class Argument(NamedTuple):
     """What a switch stores."""
     stored_as: str = ""
     """The attribute that holds the value, where it is not named like the argument."""
-    how_many: Literal["", "?", "*", "..."] = ""
-    """Of a positional argument: one, at most one, any number, everything that follows."""
+    how_many: Literal["", "?", "*", "+", "..."] = ""
+    """Of a positional argument: one, at most one, any number, at least one, everything that follows."""
     one_of: str = ""
     """A name for the arguments of a verb of which only one can be given."""
     is_repeatable: bool = False
@@ -172,5 +172,11 @@ CONSENTS = (
 )
 PLUGIN = Argument(
     ("name",), "a plugin: its key, its name, or the last part of its key where that is unique", metavar="NAME"
+)
+SEVERAL = Argument(
+    ("names",),
+    "plugins: the key of each, its name, or the last part of its key where that is unique",
+    metavar="NAME",
+    how_many="+",
 )
 CORE = Argument(("--core",), "the core: a requirement such as `hermes-agent==0.19.0`, or a folder", metavar="CORE")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+
 from admission import Admitted, Refused
 from pm.config.edit import Enable
 from pm.config.profiles import own_names
@@ -10,33 +13,57 @@ from pm.operations.import_check import note_imports
 from pm.operations.new_generation import decided_on, realise
 from pm.operations.plugin_lookup import find_plugin
 from pm.operations.plugin_status import again, announced, is_running
-from pm.operations.resolution import recorded_or_resolved
+from pm.operations.resolution import recorded_or_resolved, resolve
 from pm.operations.run import OperationRun, Result
+from pm.plugins.discovery import Found
 from pm.receipts.receipt import Done
-from pm.verdict.resolve import open_resolver
+from pm.verdict.resolve import Resolver, open_resolver
 from pm.verdict.state import Options
+from pm.verdict.union import with_member
 
 
-def enable(run: OperationRun, word: str, options: Options) -> Result:
-    """Judge a plugin together with everything that is enabled, and enable it if it is admitted."""
+def enable(run: OperationRun, words: Sequence[str], options: Options) -> Result:
+    """Judge plugins together with everything that is enabled, and enable all of them if they are admitted."""
     with open_resolver(run.places, run.context.environ, options, run.context.index_options) as resolver:
-        state = resolver.state
-        run.reads(state)
-        found = find_plugin(state.here.found, word)
-        member = announced(run, state, found)
-        if is_running(state, found):
-            run.decides_on(state.union)
-            return Done("unchanged")
-        verdict = recorded_or_resolved(run, resolver, state.union.with_member(member), found.key)
-        if isinstance(verdict.decision, Admitted) and is_running(state, found, verdict.proposal):
-            return Done("unchanged")
-        if isinstance(verdict.decision, Admitted):
+        run.reads(resolver.state)
+        found = {plugin.key: plugin for plugin in (find_plugin(resolver.state.here.found, word) for word in words)}
+        if len(found) == 1:
+            return _one(run, resolver, next(iter(found.values())))
+        return _several(run, resolver, list(found.values()))
+
+
+def _several(run: OperationRun, resolver: Resolver, asked: Sequence[Found]) -> Result:
+    """Enable several plugins by one decision and one commit: either all of them are, or none."""
+    state = resolver.state
+    new = [found for found in asked if not is_running(state, found)]
+    members = [announced(run, state, found) for found in new]
+    run.is_about(None)
+    union = state.union.of(reduce(with_member, members, state.members))
+    if not new:
+        run.decides_on(union)
+        return Done("unchanged")
+    verdict = resolve(run, resolver, union, asked=[found.key for found in new])
+    if isinstance(verdict.decision, Admitted):
+        for found in new:
             note_imports(run, resolver, found, folder=found.folder, lock=verdict.decision.lock)
-        edits = Edits(
-            {state.places.home: (Enable(found.key, own_names(found, state.here.found)),)},
-            decided_on=decided_on(state),
-        )
-        result = realise(run, resolver, verdict, edits)
-        return (
-            result._replace(steps=(*result.steps, again(found.key, result))) if isinstance(result, Refused) else result
-        )
+    changes = tuple(Enable(found.key, own_names(found, state.here.found)) for found in new)
+    return realise(run, resolver, verdict, Edits({state.places.home: changes}, decided_on=decided_on(state)))
+
+
+def _one(run: OperationRun, resolver: Resolver, found: Found) -> Result:
+    state = resolver.state
+    member = announced(run, state, found)
+    if is_running(state, found):
+        run.decides_on(state.union)
+        return Done("unchanged")
+    verdict = recorded_or_resolved(run, resolver, state.union.with_member(member), found.key)
+    if isinstance(verdict.decision, Admitted) and is_running(state, found, verdict.proposal):
+        return Done("unchanged")
+    if isinstance(verdict.decision, Admitted):
+        note_imports(run, resolver, found, folder=found.folder, lock=verdict.decision.lock)
+    edits = Edits(
+        {state.places.home: (Enable(found.key, own_names(found, state.here.found)),)},
+        decided_on=decided_on(state),
+    )
+    result = realise(run, resolver, verdict, edits)
+    return result._replace(steps=(*result.steps, again(found.key, result))) if isinstance(result, Refused) else result

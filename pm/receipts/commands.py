@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from admission import Step
+from pm.names import leaf, same_key
 from pm.receipts.receipt import Operation, place_of
 from pm.receipts.sentences import line_text
 from pm.redaction import redact_value
@@ -43,12 +44,21 @@ def _commands(step: Step, operation: Operation, taken: Collection[str] = ()) -> 
         case "roll-back":
             commands = [_hermes(operation, "pm", "rollback", step.value)]
         case "leave-out":
-            commands = [_hermes(operation, "plugins", "disable", step.subject), again]
+            fewer = _without_plugin(operation, step.subject)
+            commands = [fewer] if fewer else [_hermes(operation, "plugins", "disable", step.subject), again]
         case "together":
             commands = _all_of(step.parts, operation, taken)
         case _:
             commands = [(*again, *_flags(step))]
     return commands
+
+
+def _without_plugin(operation: Operation, key: str) -> tuple[str, ...]:
+    """Return the same command with one plugin less; empty where it does not name that plugin beside others."""
+    if operation.name != "enable":
+        return ()
+    fewer = tuple(word for word in operation.command if not (same_key(word, key) or same_key(word, leaf(key))))
+    return fewer if len(fewer) < len(operation.command) else ()
 
 
 def _all_of(parts: Sequence[Step], operation: Operation, taken: Collection[str]) -> list[tuple[str, ...]]:

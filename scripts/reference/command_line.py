@@ -151,7 +151,7 @@ def _written(argument: Argument) -> str:
 
 
 def _positional(argument: Argument) -> str:
-    forms = {"": "{}", "?": "[{}]", "*": "[{}…]", "...": "{} …"}
+    forms = {"": "{}", "?": "[{}]", "*": "[{}…]", "+": "{}…", "...": "{} …"}
     return forms[argument.how_many].format(_value(argument))
 
 
