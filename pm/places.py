@@ -63,6 +63,11 @@ class Places(NamedTuple):
         return self.state / "locks"
 
     @property
+    def front(self) -> Path:
+        """The folder of the front door, and of nothing else."""
+        return self.state / "front"
+
+    @property
     def cache(self) -> Path:
         return self.state / "cache"
 

@@ -66,9 +66,10 @@ class Call:
         """Return an operation whose receipt is shown and not stored."""
         return self._run(name, "")
 
-    def options(self) -> Options:
-        """Return what the operator says for this one operation."""
+    def options(self, **instead: str | None) -> Options:
+        """Return what the operator says for this one operation; `instead` for what is said several times."""
         said: dict[str, Any] = {name: value for name, value in vars(self.arguments).items() if name in Options._fields}
+        said |= instead
         said |= {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
         return Options(**said | {"core": _core(said.get("core")), "project": working_folder()})
 

@@ -93,10 +93,16 @@ PLUGINS = (
         "plugins",
         "validate",
         "check a plugin for its author: declaration, files, fit with a core",
-        "pm.cli.plugins_verbs:validate_plugin",
+        "pm.cli.validate_verb:validate_plugin",
         own=(
             Argument(("path",), "the plugin's folder or archive", metavar="PATH"),
-            CORE,
+            CORE._replace(is_repeatable=True),
+            Argument(
+                ("--python",),
+                "a version such as `3.12`, or the path of an interpreter",
+                metavar="PYTHON",
+                is_repeatable=True,
+            ),
             Argument(
                 ("--format",), "how findings are written (default: text)", choices=("text", "github"), default="text"
             ),

@@ -6,7 +6,6 @@ from argparse import Namespace
 from collections.abc import Sequence
 from functools import partial
 
-from pm.cli.answer import give, remember
 from pm.cli.console import ask
 from pm.cli.invocation import Call
 from pm.errors import PmError
@@ -58,22 +57,6 @@ def disable_plugin(arguments: Namespace, words: Sequence[str]) -> int:
     from pm.operations.disable import disable
 
     return Call(arguments, words).change("disable", arguments.name, lambda run: disable(run, arguments.name))
-
-
-def validate_plugin(arguments: Namespace, words: Sequence[str]) -> int:
-    """Check a plugin's folder for its author."""
-    from pm.operations.validate import validate
-
-    call = Call(arguments, words)
-    receipt = call.look("validate", arguments.path, lambda run: validate(run, arguments.path, call.options()))
-    if arguments.format == "github" and not arguments.json:
-        from pm.receipts.github import github_lines
-
-        remember(receipt)
-        give("".join(f"{line}\n" for line in github_lines(receipt, arguments.path)))
-        call.talk.say(receipt.summary)
-        return receipt.exit_status
-    return call.show(receipt)
 
 
 def list_plugins(arguments: Namespace, words: Sequence[str]) -> int:

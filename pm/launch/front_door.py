@@ -46,7 +46,7 @@ def front_door(places: Places) -> Path | None:
     program = running_program()
     if program is None:
         return None
-    path = places.state / "front" / NAME
+    path = places.front / NAME
     content = door_text(program)
     if not is_door_to(path, content):
         with suppress(PmError):  # a state that cannot be written has none, and starts all the same

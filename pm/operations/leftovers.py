@@ -49,7 +49,7 @@ def sweep(places: Places) -> None:
 
 def _half_written(places: Places) -> Iterator[Path]:
     """Yield what a process that is gone was writing; verbs that only look write too, and take no lock."""
-    for folder in (places.state, places.generations, places.trees, places.receipts, places.locks):
+    for folder in (places.state, places.generations, places.trees, places.receipts, places.locks, places.front):
         yield from _abandoned(folder, 0)
     yield from _abandoned(places.wheels, 1)
     for folder in _inside(places.cache):

@@ -68,7 +68,7 @@ def _unit(places: Places, file: Path, content: bytes, spellings: Iterable[str]) 
         return None
     text = os.fsdecode(content)
     program = re.compile(rf'"?(?:{os.fsdecode(roots)})[0-9]{{1,9}}/bin/([^"\s]+)"?')
-    door = _quoted(str(places.state / "front" / "hermes"))
+    door = _quoted(str(places.front / "hermes"))
     joined = re.sub(r"\\\n", " ", text)
     commands = ((key, program.sub(rf"{door} run -- \1", value)) for key, value in _EXEC.findall(joined))
     changed = tuple((key, value) for key, value in commands if f"{door} run -- " in value)

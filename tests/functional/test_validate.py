@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -280,3 +281,55 @@ def test_a_core_of_the_command_line_is_not_looked_for_in_a_config(home: Home, co
     receipt = home.ask("plugins", "validate", PLUGINS / "nothing-to-report", "--core", core).value
     assert [reason["declared_at"]["key"] for reason in receipt["reasons"]] == ["--core"]
     assert "pm.core" not in receipt["summary"] + receipt["reasons"][0]["message"]
+
+
+# -- several cores and Pythons
+
+
+def project(folder: Path, name: str, *requires: str) -> Path:
+    folder.mkdir()
+    needs = ", ".join(f'"{one}"' for one in requires)
+    text = f'[project]\nname = "{name}"\nversion = "1.0"\nrequires-python = ">=3.11"\ndependencies = [{needs}]\n'
+    (folder / "pyproject.toml").write_text(text)
+    return folder
+
+
+def test_each_core_that_is_named_has_a_row_and_the_worst_one_decides(home: Home) -> None:
+    cores = [project(home.work / "old", "old-core", "demo-colors<2"), project(home.work / "new", "new-core")]
+    plugin = home.plugin("ash", "demo-colors>=2")
+    named = [word for core in cores for word in ("--core", core)]
+    answer = home.say("plugins", "validate", plugin, *named, "--json")
+    receipts = answer.value["receipts"]
+    assert (answer.status, answer.value["exit_status"]) == (1, 1)
+    assert [(one["core"].partition("==")[0], one["outcome"]) for one in receipts] == [
+        ("old-core", "refused"),
+        ("new-core", "ready"),
+    ]
+    text = home.say("plugins", "validate", plugin, *named)
+    rows = text.stdout.splitlines()[-2:]
+    assert [row.partition("==")[0] for row in rows] == ["old-core", "new-core"]
+    assert [row.partition(": ")[2].startswith("`ash` is") for row in rows] == [True, True]
+    assert text.status == 1
+
+
+def test_one_that_is_named_twice_is_judged_once(home: Home) -> None:
+    core = project(home.work / "core", "some-core")
+    plugin = home.plugin("ash", "demo-colors")
+    assert home.ask("plugins", "validate", plugin, "--core", core, "--core", core).gist == "0 ready"
+
+
+def test_a_python_that_the_core_does_not_support_is_refused_beside_one_that_it_does(home: Home) -> None:
+    plugin = home.plugin("ash", "demo-colors")
+    here = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    answer = home.say("plugins", "validate", plugin, "--python", here, "--python", "3.99", "--json")
+    assert [one["outcome"] for one in answer.value["receipts"]] == ["ready", "failed"]
+    assert answer.status == 3
+
+
+def test_annotations_of_several_cores_name_each_of_them(home: Home) -> None:
+    cores = [project(home.work / "old", "old-core", "demo-colors<2"), project(home.work / "new", "new-core")]
+    named = [word for core in cores for word in ("--core", core)]
+    plugin = home.plugin("ash", "demo-colors>=2")
+    answer = home.say("plugins", "validate", plugin, *named, "--format", "github")
+    assert answer.stdout.count("::error ") == 1
+    assert [line.partition("==")[0] for line in answer.stdout.splitlines()[-2:]] == ["old-core", "new-core"]

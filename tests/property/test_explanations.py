@@ -26,8 +26,9 @@ def _fate(world: World, name: str, position: int) -> str:
 
 
 def _fates(world: World, reason: Reason) -> set[str]:
-    """Return the fates of all versions that the last demand of a reason's chain accepts."""
-    asked = Requirement(reason.demands[0].chain[-1])
+    """Return the fates of all versions that the demand accepts of which a reason's message speaks."""
+    ends = [demand.chain[-1] for demand in reason.demands]
+    asked = Requirement(next((end for end in ends if f"`{end}`" in reason.message), ends[0]))
     name, versions = canonicalize_name(asked.name), world.facts.pages[reason.package].versions
     accepted = (i for i, version in enumerate(versions) if satisfies(str(asked.specifier), version))
     return {_fate(world, name, position) for position in accepted}

@@ -38,14 +38,14 @@ def sample(argument: Argument) -> tuple[list[str], object]:
     if argument.kind == "switch":
         return [argument.names[-1]], argument.stores
     word, value = (argument.choices[-1],) * 2 if argument.choices else SAMPLES[argument.kind]
-    several = argument.is_repeatable or argument.how_many in ("*", "...")
+    several = argument.is_repeatable or argument.how_many in ("*", "+", "...")
     return [argument.names[-1], word] if argument.is_option else [word], [value] if several else value
 
 
 def needed(verb: Verb, argument: Argument) -> list[str]:
     """Return words without which an argument of a verb is not understood."""
     others = [other for other in verb.arguments if other != argument and not other.one_of]
-    given = [other for other in others if other.is_required or not (other.is_option or other.how_many)]
+    given = [other for other in others if other.is_required or not (other.is_option or other.how_many not in ("", "+"))]
     if not argument.is_option:  # it is known by what stands before it
         before = verb.arguments[: verb.arguments.index(argument)]
         given = [other for other in others if other in given or (other in before and not other.is_option)]
