@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pm.errors import PmError
 from pm.system.program import called
@@ -122,14 +122,28 @@ def _answer(words: list[str]) -> int:
         hand_over(words)
     arguments = parse(words)
     if arguments.version:
-        from importlib.metadata import version
-
-        print(f"hermes-pm {version('hermes-plugin-manager')}")
+        print("\n".join(_versions()))
         return 0
     from pm.host.own_environment import require_own_environment
 
     require_own_environment()
     return VERBS[arguments.family, vars(arguments).get("verb", "")].function()(arguments, words)
+
+
+def _versions() -> Iterator[str]:
+    """Yield the manager's version, and the core that is selected, if there is one: its own command is behind ours."""
+    from importlib.metadata import version
+
+    from pm.generations.pointer import read_pointer
+    from pm.places import find_places
+
+    yield f"hermes-pm {version('hermes-plugin-manager')}"
+    try:
+        pointer = read_pointer(find_places(None, os.environ))
+    except PmError:  # every other verb tells it
+        return
+    if pointer is not None:
+        yield f"{pointer.core} (generation {pointer.generation})"
 
 
 def _refused_by_the_system(error: OSError) -> PmError:

@@ -49,6 +49,11 @@ def test_the_host_that_calls_itself_calls_the_manager(shared: Home) -> None:
     assert run(shared, "hermes", "chat", "--version").stdout == "hermes-embedded-core 0.1.0\n"
 
 
+def test_the_version_is_that_of_the_manager_and_of_the_core_behind_it(shared: Home) -> None:
+    said = "hermes-pm 0.1.0\nhermes-embedded-core==0.1.0 (generation 1)\n"
+    assert run(shared, "hermes", "--version") == Answer(0, said, "")
+
+
 @pytest.mark.parametrize("words", [["update", "--yes"], ["memory", "setup", "mem0"]])
 def test_the_host_cannot_change_its_environment_through_its_own_command(shared: Home, words: list[str]) -> None:
     answer = run(shared, "hermes", *words)
