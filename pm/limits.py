@@ -42,6 +42,20 @@ SHOWN_LINES = Limit(
     reason="an error stands at the end, in fewer lines",
     unusable="what was said before",
 )
+FOLDER_ENTRIES = Limit(
+    value=10_000,
+    unit="entries",
+    of="a folder that is looked at for signs of use, or for an installation of the host",
+    reason="one file is enough for a sign, and environments have some hundred entries",
+    unusable="the rest: a sign or a version that is there only is not seen",
+)
+DATABASE_STEPS = Limit(
+    value=100_000,
+    unit="steps of SQLite",
+    of="a `state.db` that is asked whether it has sessions",
+    reason="the answer takes some ten",
+    unusable="the database: it is no sign of use",
+)
 SERVICE_UNIT_BYTES = Limit(
     value=256 * 1024,
     unit="bytes",

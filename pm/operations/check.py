@@ -13,6 +13,7 @@ from pm.generations.admitted import is_admitted
 from pm.generations.records import Member, Record
 from pm.names import shown
 from pm.operations.candidate import announced_source
+from pm.operations.core_choice import need_core_choice
 from pm.operations.damage import environment_damage, journal_damage, restored_by
 from pm.operations.import_check import note_imports
 from pm.operations.plugin_lookup import find_plugin
@@ -45,6 +46,7 @@ def check(run: OperationRun, words: Sequence[str], options: Options) -> Result:
             return _readiness(run, resolver)
         if not words:
             return resolve(run, resolver, resolver.state.union).decision
+        need_core_choice(run, resolver.state)
         if len(words) == 1:
             return _one(run, resolver, words[0])
         return _several(run, resolver, words)

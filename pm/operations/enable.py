@@ -9,6 +9,7 @@ from admission import Admitted, Refused
 from pm.config.edit import Enable
 from pm.config.profiles import own_names
 from pm.generations.build import Edits
+from pm.operations.core_choice import need_core_choice
 from pm.operations.import_check import note_imports
 from pm.operations.new_generation import decided_on, realise
 from pm.operations.plugin_lookup import find_plugin
@@ -26,6 +27,7 @@ def enable(run: OperationRun, words: Sequence[str], options: Options) -> Result:
     """Judge plugins together with everything that is enabled, and enable all of them if they are admitted."""
     with open_resolver(run.places, run.context.environ, options, run.context.index_options) as resolver:
         run.reads(resolver.state)
+        need_core_choice(run, resolver.state)
         found = {plugin.key: plugin for plugin in (find_plugin(resolver.state.here.found, word) for word in words)}
         if len(found) == 1:
             return _one(run, resolver, next(iter(found.values())))

@@ -15,6 +15,7 @@ from pm.errors import PmError
 from pm.generations.build import Edits
 from pm.generations.bundle import Bundle, check_wheels
 from pm.generations.records import Member
+from pm.operations.core_choice import need_core_choice
 from pm.operations.damage import environment_damage
 from pm.operations.import_check import note_imports
 from pm.operations.new_generation import decided_on, realise
@@ -45,6 +46,8 @@ def initialise(run: OperationRun, options: Options, bundle: Bundle | None = None
     with open_resolver(run.places, environ, options, run.context.index_options) as resolver:
         state = resolver.state
         run.reads(state)
+        if bundle is None:
+            need_core_choice(run, state)
         changes = (*_changes(state), *_folders(state.settings, bundle))
         is_new = bundle is not None and state.record is not None and not bundle.agrees(state.record.lock)
         if not changes and not is_new and _is_made(run, state, state.union):

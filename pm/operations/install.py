@@ -14,6 +14,7 @@ from pm.generations.transaction import Replacement
 from pm.generations.verification import changed_trees, is_kept
 from pm.names import is_key, same_key, shown
 from pm.operations.candidate import CandidatePlugin, announced_source, in_place_of
+from pm.operations.core_choice import need_core_choice
 from pm.operations.import_check import note_imports
 from pm.operations.kept_trees import (
     discard,
@@ -60,6 +61,8 @@ def install(run: OperationRun, source: str, how: InstallOptions, options: Option
     ):
         state = resolver.state
         run.reads(state)
+        if how.enable:
+            need_core_choice(run, state)
         candidate = announced_source(run, taken, state)
         if how.force and (target := link_target(candidate.place)):
             _note_replaced_link(run, candidate.place, target)

@@ -330,6 +330,12 @@ WORLD = {
         ),
         PmError("unknown-receipt", "there is no receipt `0a1b`", hint="`hermes pm receipts` lists them"),
         PmError(
+            "core-not-chosen",
+            "`/home/u/.hermes` is used (`.env`, `model` in `config.yaml`), and no core is chosen for it",
+            hint="`hermes pm init --core hermes-agent==0.19.0` takes the version that is installed, "
+            "`hermes pm init --embedded-core` takes the one that comes with the manager",
+        ),
+        PmError(
             "source-unreachable",
             "`https://git.example.org/ws-chat.git` cannot be fetched: fatal: unable to access it",
             hint="check the address, the network and the login",

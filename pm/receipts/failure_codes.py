@@ -220,6 +220,15 @@ FAILURES = (
         "the source exists",
     ),
     Code(
+        "core-not-chosen",
+        "failed",
+        "the home is used and neither `pm.core` nor an option names its core; the embedded one would be another than "
+        "the one that is installed",
+        "no core is chosen for a home that is used",
+        "choose the core with `hermes pm init --core …`, or `hermes pm init --embedded-core`",
+        "a core is chosen",
+    ),
+    Code(
         "source-unreachable",
         "failed",
         "the repository of a plugin cannot be fetched: the address, the network or the login",

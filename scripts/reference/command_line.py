@@ -78,6 +78,10 @@ VARIABLES = (
     ),
     Variables(("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"), "where configuration files of uv and pip are looked for"),
     Variables(
+        ("XDG_DATA_HOME", "UV_TOOL_DIR", "PIPX_HOME"),
+        "where an installation of Hermes by uv or pipx is looked for, to show its version in a used home",
+    ),
+    Variables(
         ("TMPDIR",), "where builds and uv put temporary files; else `/tmp`. The manager itself puts nothing there"
     ),
     Variables(("PYENV_ROOT",), "where pyenv keeps its interpreters; else `~/.pyenv`"),

@@ -271,6 +271,10 @@ NOT_FOLLOWED = {
         "pm/operations/service_units.py: # Written by `hermes pm services --write`: it starts in the generation that is"
         " selected."
     ),
+    # tests/functional/test_used_home.py
+    ("pm/host/used_home.py: `hermes pm init --core {}` takes the version that is installed, {}"),
+    "pm/host/used_home.py: `hermes pm init --core 'hermes-agent==VERSION'` takes yours",
+    "pm/host/used_home.py: `hermes pm init --embedded-core` takes the one that comes with the manager",
     # what cannot be done
     "pm/operations/new_generation.py: `hermes pm rollback` cannot restore its files",
 }

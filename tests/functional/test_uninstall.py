@@ -16,10 +16,10 @@ from fixtures.homes import HERMES, Home, snapshot
 @pytest.fixture
 def own(home: Home) -> Home:
     """Return a home with a generation, a plugin and what belongs to its user."""
+    assert home.install(home.plugin("ash", "demo-colors")).gist == "0 admitted"
     (home.path / ".env").write_text("KEY=hunter2\n")
     (home.path / "memories").mkdir()
     (home.path / "memories" / "USER.md").write_text("likes tests\n")
-    assert home.install(home.plugin("ash", "demo-colors")).gist == "0 admitted"
     return home
 
 
@@ -35,7 +35,7 @@ def test_what_is_the_users_stays(own: Home) -> None:
     assert (rest(own), own.state.exists()) == (before, False)
     assert [path for path in own.path.iterdir() if path.name.startswith(".pm")] == []
     assert own.ask("uninstall", "--yes").gist == "0 unchanged"
-    assert own.ask("pm", "init").gist == "0 admitted"
+    assert own.ask("pm", "init", "--embedded-core").gist == "0 admitted"
     assert own.admitted == ["ash in default"]
 
 
