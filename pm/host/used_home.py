@@ -40,9 +40,14 @@ class Installation(NamedTuple):
 
     version: str
     extras: tuple[str, ...]
+    checkout: str = ""
+    """The folder of its sources, if it runs from there: skills and scripts lie in it that no wheel of it brings."""
 
     @property
-    def requirement(self) -> str:
+    def setting(self) -> str:
+        """What names the same core as `pm.core`."""
+        if self.checkout:
+            return self.checkout
         listed = f"[{','.join(self.extras)}]" if self.extras else ""
         return f"{HOST_NAME}{listed}=={self.version}"
 
@@ -51,6 +56,8 @@ def check_core_is_chosen(places: Places, environ: Mapping[str, str]) -> None:
     """Raise `PmError` (`core-not-chosen`) for a used home: its owner has a core, and the embedded one is another."""
     homes = dict.fromkeys((places.root, places.home))
     signs = list(dict.fromkeys(sign for home in homes for sign in _signs(home)))
+    if not signs and not environ.get("HERMES_HOME"):
+        signs = list(_started_without_a_home(places.root, environ))
     if signs:
         message = f"{shown(str(places.root))} is used ({', '.join(signs)}), and no core is chosen for it"
         raise PmError("core-not-chosen", message, hint=_hint(_installed(places.root, environ)), key="pm.core")
@@ -59,10 +66,19 @@ def check_core_is_chosen(places: Places, environ: Mapping[str, str]) -> None:
 def _hint(installation: Installation | None) -> str:
     own = "`hermes pm init --embedded-core` takes the one that comes with the manager"
     if installation is not None:
-        wanted = shlex.quote(installation.requirement)
-        return f"`hermes pm init --core {wanted}` takes the version that is installed, {own}"
+        wanted = shlex.quote(installation.setting)
+        what = f"checkout of {installation.version}" if installation.checkout else "version"
+        return f"`hermes pm init --core {wanted}` takes the {what} that is installed, {own}"
     line = "`hermes pm init --core 'hermes-agent==VERSION'` takes yours"
     return f"{line}: the name of the folder `hermes_agent-VERSION{ENDING}` in its environment says it; {own}"
+
+
+def _started_without_a_home(root: Path, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield that a host is found on the PATH, which works in the usual home where none is named."""
+    if root == (user_home(environ) or root) / ".hermes":
+        found = next((program for program, prefix in _on_the_path(environ) if _version(prefix)), None)
+        if found is not None:
+            yield f"by {shown(str(found))} on the PATH"
 
 
 # -- signs
@@ -145,13 +161,14 @@ def _installed(root: Path, environ: Mapping[str, str]) -> Installation | None:
         version = _version(prefix)
         if _VERSION.fullmatch(version):
             extras = {extra.strip() for extra in (*_of_uv(prefix), *_of_pipx(prefix))}
-            return Installation(version, tuple(sorted(filter(_EXTRA.fullmatch, extras))))
+            checkout = str(prefix.parent) if _is_checkout(prefix) else ""
+            return Installation(version, tuple(sorted(filter(_EXTRA.fullmatch, extras))), checkout)
     return None
 
 
 def _prefixes(root: Path, environ: Mapping[str, str]) -> Iterator[Path]:
     yield root / "hermes-agent" / "venv"
-    yield from _on_the_path(environ)
+    yield from (prefix for _, prefix in _on_the_path(environ))
     yield Path("/usr/local/lib/hermes-agent/venv")
     home = user_home(environ) or root
     shares = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
@@ -160,13 +177,13 @@ def _prefixes(root: Path, environ: Mapping[str, str]) -> Iterator[Path]:
     yield from (Path(folder) / "venvs" / HOST_NAME for folder in pipx)
 
 
-def _on_the_path(environ: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the environments of the programs called `hermes`: where they lie, and those that their texts name."""
+def _on_the_path(environ: Mapping[str, str]) -> Iterator[tuple[Path, Path]]:
+    """Yield each program called `hermes` with an environment of it: where it lies, and those that its text names."""
     for folder in filter(os.path.isabs, environ.get("PATH", "").split(os.pathsep)):
         program = Path(folder, "hermes")
         if _is_file(program):
-            yield Path(os.path.realpath(program)).parent.parent
-            yield from (Path(prefix) for prefix in _PROGRAM.findall(_text(program)))
+            yield program, Path(os.path.realpath(program)).parent.parent
+            yield from ((program, Path(prefix)) for prefix in _PROGRAM.findall(_text(program)))
 
 
 def _version(prefix: Path) -> str:
@@ -174,13 +191,26 @@ def _version(prefix: Path) -> str:
 
     What is installed from a checkout says the version that was current then.
     """
-    project = _table(_toml(prefix.parent / PROJECT_FILE), "project")
-    if prefix.name == "venv" and project.get("name") == HOST_NAME and isinstance(project.get("version"), str):
-        return str(project["version"])
+    if _is_checkout(prefix):
+        return str(_project(prefix)["version"])
     libraries = (prefix / "lib" / name for name in _names(prefix / "lib") if name.startswith("python3"))
     sites = (*(library / "site-packages" for library in libraries), prefix / "Lib" / "site-packages")
     infos = (distribution_of(name) for site in sites for name in _names(site) if is_info(name))
     return next((version for name, version in infos if name == HOST_NAME), "")
+
+
+def _is_checkout(prefix: Path) -> bool:
+    """Say whether an environment lies in a checkout of the host, as its installer makes it."""
+    project = _project(prefix)
+    return (
+        prefix.name in ("venv", ".venv")
+        and project.get("name") == HOST_NAME
+        and isinstance(project.get("version"), str)
+    )
+
+
+def _project(prefix: Path) -> dict[str, object]:
+    return _table(_toml(prefix.parent / PROJECT_FILE), "project")
 
 
 def _of_uv(prefix: Path) -> Iterator[str]:

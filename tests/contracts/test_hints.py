@@ -272,7 +272,7 @@ NOT_FOLLOWED = {
         " selected."
     ),
     # tests/functional/test_used_home.py
-    ("pm/host/used_home.py: `hermes pm init --core {}` takes the version that is installed, {}"),
+    ("pm/host/used_home.py: `hermes pm init --core {}` takes the {} that is installed, {}"),
     "pm/host/used_home.py: `hermes pm init --core 'hermes-agent==VERSION'` takes yours",
     "pm/host/used_home.py: `hermes pm init --embedded-core` takes the one that comes with the manager",
     # what cannot be done

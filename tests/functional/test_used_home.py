@@ -136,7 +136,7 @@ def _damaged(home: Path) -> None:
 
 
 INSTALLED: dict[str, tuple[Make, str]] = {
-    "checkout": (_checkout, "hermes-agent==0.19.0"),
+    "checkout": (_checkout, "HOME/root/hermes-agent"),
     "uv tool": (_uv_tool, "'hermes-agent[matrix,voice]==0.18.2'"),
     "pipx": (_pipx, "'hermes-agent[slack]==0.18.2'"),
     "script": (_script, "hermes-agent==0.17.0"),
@@ -154,7 +154,21 @@ def test_the_version_that_is_installed_is_read_from_files(way: str, tmp_path: Pa
     places = Places(tmp_path / "root", tmp_path / "root")
     with pytest.raises(PmError) as caught:
         check_core_is_chosen(places, {"PATH": str(tmp_path / "programs"), "HOME": str(tmp_path)})
-    assert f"`hermes pm init --core {shown}` takes" in caught.value.hint
+    assert f"`hermes pm init --core {shown.replace('HOME', str(tmp_path))}` takes" in caught.value.hint
+
+
+def test_a_host_on_the_path_is_a_sign_for_the_home_that_it_works_in(tmp_path: Path) -> None:
+    usual = Places(tmp_path / ".hermes", tmp_path / ".hermes")
+    usual.root.mkdir()
+    environ = {"PATH": str(tmp_path / "programs"), "HOME": str(tmp_path)}
+    check_core_is_chosen(usual, environ)
+    _script(tmp_path)
+    with pytest.raises(PmError) as caught:
+        check_core_is_chosen(usual, environ)
+    assert f"is used (by `{tmp_path / 'programs' / 'hermes'}` on the PATH)" in caught.value.message
+    assert "`hermes pm init --core hermes-agent==0.17.0` takes" in caught.value.hint
+    check_core_is_chosen(usual, environ | {"HERMES_HOME": str(usual.root)})
+    check_core_is_chosen(Places(tmp_path / "other", tmp_path / "other"), environ)
 
 
 COMMANDS = (
