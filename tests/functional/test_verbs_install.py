@@ -82,6 +82,7 @@ def test_the_folder_in_its_place_is_the_source_and_a_copy_is_kept_by_its_digest(
 
 
 def test_comments_order_and_quotes_of_the_config_stay(home: Home) -> None:
+    home.ask("pm", "init")  # with settings of the host the home would be a used one, and would need a core named
     before = home.config.read_text()
     home.configure(
         "# what I like\ndisplay: {color: 'blue'}   # really\nplugins:\n  # mine\n  enabled:\n    - \"old\" # old one\n"
