@@ -33,11 +33,6 @@ _SETTINGS = {
     "gc.auto": "0",
     "init.defaultBranch": "main",
     "maintenance.auto": "false",
-    "protocol.allow": "never",
-    "protocol.file.allow": "always",
-    "protocol.http.allow": "always",
-    "protocol.https.allow": "always",
-    "protocol.ssh.allow": "always",
     "submodule.recurse": "false",
     "tar.umask": "0022",
 }
@@ -143,9 +138,10 @@ class _Repository:
         given |= {f"GIT_CONFIG_VALUE_{at}": value for at, value in enumerate(settings.values())}
         passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
         return scrubbed_environment() | {
-            "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
             **passed,
             **given,
+            # above every setting, the operator's own too: other ways run or read what an address says
+            "GIT_ALLOW_PROTOCOL": "file:http:https:ssh",
             "GIT_ASKPASS": "true",
             "GIT_CONFIG_COUNT": str(len(settings)),
             "GIT_TERMINAL_PROMPT": "0",

@@ -103,6 +103,28 @@ def test_nothing_of_a_repository_is_run(home: Home, repository: Repository, tmp_
     assert not sprung.exists()
 
 
+def test_no_setting_leads_to_a_transport_that_runs_a_program(
+    home: Home, repository: Repository, tmp_path: Path
+) -> None:
+    sprung = tmp_path / "sprung"
+    (home.user / ".gitconfig").write_text(
+        f'[protocol "ext"]\n\tallow = always\n[url "ext::touch {sprung} %S "]\n\tinsteadOf = https://forge.invalid/\n'
+    )
+    assert home.install("https://forge.invalid/birch.git").gist == "3 failed source-unreachable"
+    assert not sprung.exists()
+    assert home.install(repository.address).gist == "0 admitted"
+
+
+def test_the_operator_s_own_way_to_reach_a_server_is_used(home: Home, tmp_path: Path) -> None:
+    used = tmp_path / "used"
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\necho \"$@\" > '{used}'\nexit 1\n")
+    ssh.chmod(0o755)
+    (home.user / ".gitconfig").write_text(f"[core]\n\tsshCommand = {ssh}\n")
+    assert home.install("git@forge.invalid:owner/birch.git").gist == "3 failed source-unreachable"
+    assert "git@forge.invalid" in used.read_text()
+
+
 def test_another_commit_than_the_one_that_was_named_is_not_taken(home: Home, repository: Repository) -> None:
     missing = "0" * 39 + "1"
     answer = home.install(repository.address, "--ref", missing)
