@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from pm.cli.console import misused
 from pm.cli.verb import CONSENTS, Argument, Kind, Verb
-from pm.cli.verb_table import FAMILIES, LATER_VERBS, VERBS, verbs_of
+from pm.cli.verb_table import FAMILIES, LATER_VERBS, VERBS, verb_of, verbs_of
 from pm.system.program import called
 from pm.system.terminal import columns
 
@@ -39,7 +39,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     if unknown:
         from pm.cli.wrong_words import unknown_arguments
 
-        raise unknown_arguments(VERBS[arguments.family, vars(arguments).get("verb", "")], unknown)
+        raise unknown_arguments(verb_of(arguments), unknown)
     return arguments
 
 

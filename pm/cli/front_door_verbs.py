@@ -30,7 +30,7 @@ def unmake_door(arguments: Namespace, words: Sequence[str]) -> int:
 
 
 def leave(arguments: Namespace, words: Sequence[str]) -> int:
-    """Delete the manager's state and its front doors; the receipt goes with it, and is only shown."""
+    """Delete the manager's state, front doors and drop-ins; the receipt goes with it, and is only shown."""
     from pm.operations.run import trying
     from pm.operations.uninstall import uninstall
 

@@ -1,10 +1,8 @@
 """Which generations there are, and what differs between two of them: as values, and as text for a person."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
-from lockfiles.subset import Change
-from lockfiles.subset import changes as changes_between
 from pm.cli.console import table
 from pm.errors import PmError
 from pm.generations.leases import leased
@@ -13,6 +11,8 @@ from pm.generations.records import Member, Record, read_record, recorded
 from pm.names import safe_text
 from pm.operations.surplus import freed_by
 from pm.places import GenerationNumber, Places
+from pm.receipts.build import changes_row
+from pm.receipts.plain import to_plain
 from pm.system.files import size_text
 
 _COLUMNS = ("number", "created", "operation", "core", "packages", "plugins", "own size", "is")
@@ -88,14 +88,12 @@ def difference(places: Places, before: int | None, after: int | None) -> dict[st
     `drift` for a record that cannot be read).
     """
     old, new = (_wanted(places, number) for number in _numbers(places, before, after))
-    changed = changes_between(old.lock, new.lock)
+    changes = cast("dict[str, object]", to_plain(changes_row(old.lock, new.lock)))
     return {
         "from": old.generation,
         "to": new.generation,
         "core": {"from": old.lock.core, "to": new.lock.core},
-        "added": list(map(_change, changed.added)),
-        "removed": list(map(_change, changed.removed)),
-        "moved": list(map(_change, changed.moved)),
+        **changes,
         "plugins": list(_plugins(old.members, new.members)),
     }
 
@@ -120,11 +118,6 @@ def _wanted(places: Places, number: int) -> Record:
         message = f"there is no generation {number}"
         raise PmError("unknown-generation", message, hint="`hermes pm generations` lists them")
     return read_record(places, GenerationNumber(number))
-
-
-def _change(change: Change) -> dict[str, object]:
-    owners = [{"kind": owner.kind, "name": owner.name} for owner in change.owners]
-    return {"name": change.name, "from": change.before or None, "to": change.after or None, "owners": owners}
 
 
 def _plugins(before: Iterable[Member], after: Iterable[Member]) -> Iterator[dict[str, object]]:

@@ -52,8 +52,8 @@ def meant_places(words: Sequence[str], environ: Mapping[str, str]) -> Places:
 
 def _without_profile(words: Sequence[str]) -> tuple[str, list[str]]:
     """Return the profile that words name, wherever they do, and the other words."""
-    at = 0
-    while at < len(words) and not _is_for_another(words, at):
+    at, end = 0, len(_parted(words)[0])
+    while at < end and not _is_for_another(words, at):
         word, following = words[at], words[at + 1 : at + 2]
         if word in ("-p", "--profile") and following:
             named = _PROFILE.fullmatch(following[0]) is not None
@@ -65,10 +65,8 @@ def _without_profile(words: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _is_for_another(words: Sequence[str], at: int) -> bool:
-    """Say whether the words from here on are those of another program."""
-    if words[at] == "--args" and "mcp" in words[:at]:
-        return "add" in words[words.index("mcp") : at]
-    return words[at] == "--" or at > len(_parted(words)[0])
+    """Say whether the words from here on are those of a program that `mcp add` is told of."""
+    return words[at] == "--args" and "mcp" in words[:at] and "add" in words[words.index("mcp") : at]
 
 
 def _parted(words: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pm.cli.answer import give, remember
 from pm.cli.console import Talk, safe_listing, wrapped
 from pm.cli.verb import words_again
-from pm.cli.verb_table import VERBS
+from pm.cli.verb_table import verb_of
 from pm.index import IndexOptions
 from pm.names import without_commands
 from pm.operations.run import (
@@ -43,7 +43,7 @@ class Call:
         self.arguments = arguments
         self.places: Places = find_places(arguments.home, os.environ)
         self.talk = Talk(quiet=arguments.quiet or arguments.json, verbose=arguments.verbose)
-        self._words = words_again(VERBS[arguments.family, vars(arguments).get("verb", "")], words)
+        self._words = words_again(verb_of(arguments), words)
 
     def change(self, name: str, argument: str, work: Callable[[OperationRun], Result]) -> int:
         """Do what changes something, and show its receipt. A dry run changes nothing, and its receipt is not stored."""

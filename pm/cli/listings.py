@@ -134,7 +134,12 @@ def damages(view: View) -> list[Damage]:
 
 def enabled(view: View) -> list[dict[str, object]]:
     """Return what the config enables, found or not."""
-    return [row for row in plugins(view) if row["state"] in ("enabled", "missing")]
+    return list(filter(is_enabled, plugins(view)))
+
+
+def is_enabled(row: Mapping[str, object]) -> bool:
+    """Say whether the config enables the plugin of a row, found or not."""
+    return row["state"] in ("enabled", "missing")
 
 
 def row(view: View, found: Found) -> dict[str, object]:

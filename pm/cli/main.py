@@ -105,7 +105,7 @@ def _answer(words: list[str]) -> int:
         if status is not None:
             return status
     from pm.cli.arguments import parse
-    from pm.cli.verb_table import ALIASES, VERBS, is_own
+    from pm.cli.verb_table import ALIASES, is_own, verb_of
 
     if tuple(words[:2]) in ALIASES:
         words = [words[0], ALIASES[words[0], words[1]], *words[2:]]
@@ -127,7 +127,7 @@ def _answer(words: list[str]) -> int:
     from pm.host.own_environment import require_own_environment
 
     require_own_environment()
-    return VERBS[arguments.family, vars(arguments).get("verb", "")].function()(arguments, words)
+    return verb_of(arguments).function()(arguments, words)
 
 
 def _versions() -> Iterator[str]:

@@ -61,7 +61,7 @@ def disable_plugin(arguments: Namespace, words: Sequence[str]) -> int:
 
 def list_plugins(arguments: Namespace, words: Sequence[str]) -> int:
     """List the plugins, but for those of the core that are not enabled."""
-    from pm.cli.listings import of_the_core_unused, plugins, with_config_problem
+    from pm.cli.listings import is_enabled, of_the_core_unused, plugins, with_config_problem
     from pm.cli.listings_text import plain_text, plugins_text
 
     call = Call(arguments, words)
@@ -71,7 +71,7 @@ def list_plugins(arguments: Namespace, words: Sequence[str]) -> int:
         row
         for row in rows
         if (arguments.everything or not of_the_core_unused(row))
-        and (not arguments.enabled or row["state"] in ("enabled", "missing"))
+        and (not arguments.enabled or is_enabled(row))
         and (not arguments.user or row["source"] != "bundled")
     ]
     listing = with_config_problem({"plugins": shown_rows}, view) | call.damages(view)

@@ -12,6 +12,7 @@ import os
 import sys
 import time
 
+from pm.cli.answer import give
 from pm.redaction import is_secret_name, redact, redact_value
 from pm.system.stamps import Stamp, code_stamps, root_of, stamps, working_folder
 from pm.system.terminal import columns, obeys
@@ -40,7 +41,7 @@ def answer(words: list[str]) -> int | None:
         return None
     if not same:
         return None
-    sys.stdout.write(_renewed(text, started))
+    give(_renewed(text, started))
     return status
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Sequence
 from itertools import product
@@ -53,9 +52,9 @@ def _annotations(call: Call, receipt: Receipt) -> str:
 
 def _json(receipts: Sequence[Receipt], status: int) -> str:
     from pm.receipts.plain import json_text
-    from pm.receipts.receipt import receipt_text
+    from pm.receipts.receipt import to_json
 
-    return json_text({"exit_status": status, "receipts": [json.loads(receipt_text(one)) for one in receipts]})
+    return json_text({"exit_status": status, "receipts": list(map(to_json, receipts))})
 
 
 def _text(call: Call, receipts: Sequence[Receipt]) -> str:

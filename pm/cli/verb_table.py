@@ -1,10 +1,14 @@
 """Every verb of the manager, and the words that are none: what is parsed, helped with, documented and run."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pm.cli.plugins_table import PLUGINS
 from pm.cli.pm_table import PM
 from pm.cli.verb import HOME, Argument, Verb
+
+if TYPE_CHECKING:
+    from argparse import Namespace
 
 ALIASES = {
     ("plugins", "ls"): "list",
@@ -17,7 +21,7 @@ FAMILIES = {
     "pm": "the generation, its receipts, and why something is in it",
     "run": "run a command in the selected generation",
     "link": "make the front door: a `hermes` that starts this manager",
-    "uninstall": "delete the manager's state and its front doors; plugins, configs and memories stay",
+    "uninstall": "delete the manager's state, front doors and drop-ins; plugins, configs and memories stay",
     "unlink": "take the front door away, and put back what stood there",
 }
 """First words that the manager answers itself; everything else is handed to the core's own `hermes`."""
@@ -87,6 +91,11 @@ _UNINSTALL = Verb(
 )
 VERBS = {(verb.family, verb.name): verb for verb in (*PLUGINS, *PM, _RUN, _LINK, _UNLINK, _UNINSTALL)}
 """Family and name → verb, in the order of help."""
+
+
+def verb_of(arguments: "Namespace") -> Verb:
+    """Return the verb that parsed arguments belong to."""
+    return VERBS[arguments.family, vars(arguments).get("verb", "")]
 
 
 def verbs_of(family: str) -> tuple[Verb, ...]:

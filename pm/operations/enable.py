@@ -20,7 +20,7 @@ from pm.plugins.discovery import Found
 from pm.receipts.receipt import Done
 from pm.verdict.resolve import Resolver, open_resolver
 from pm.verdict.state import Options
-from pm.verdict.union import with_member
+from pm.verdict.union import Proposal
 
 
 def enable(run: OperationRun, words: Sequence[str], options: Options) -> Result:
@@ -40,7 +40,7 @@ def _several(run: OperationRun, resolver: Resolver, asked: Sequence[Found]) -> R
     new = [found for found in asked if not is_running(state, found)]
     members = [announced(run, state, found) for found in new]
     run.is_about(None)
-    union = state.union.of(reduce(with_member, members, state.members))
+    union = reduce(Proposal.with_member, members, state.union)
     if not new:
         run.decides_on(union)
         return Done("unchanged")

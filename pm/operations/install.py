@@ -32,7 +32,8 @@ from pm.operations.run import OperationRun, Result
 from pm.plugins.discovery import Found
 from pm.plugins.tree import link_target, tree_digest
 from pm.receipts.receipt import Done
-from pm.sources.stage import remove_if_empty, staged
+from pm.sources.stage import staged
+from pm.system.folders import remove_if_empty
 from pm.system.owners import hand_over
 from pm.verdict.resolve import Resolver, open_resolver
 from pm.verdict.state import Options, State

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pm.errors import PmError
-from pm.launch.front_door import front_door
+from pm.launch.front_door import NAME, front_door
 from pm.limits import SERVICE_UNIT_BYTES
 from pm.places import EnvironmentNumber, Places, user_home
 from pm.system.files import read_regular, write_bytes
@@ -32,7 +32,6 @@ class Unit(NamedTuple):
 
     file: Path
     numbers: frozenset[EnvironmentNumber]
-    text: str
     changed: tuple[tuple[str, str], ...]
     """Its commands that start in an environment: key and value as they would start what is selected."""
 
@@ -54,11 +53,19 @@ def naming_units(places: Places, environ: Mapping[str, str]) -> list[Unit]:
     Those of the system are looked at, of this user, and of the user that the root belongs to: it may be a service's.
     One that a drop-in of ours overrides is none of them.
     """
-    users = {str(home) for home in (user_home(environ), owners_home(places.root)) if home is not None}
-    texts = {file: text for folder in dict.fromkeys(_folders(environ, users)) for file, text in _texts(folder)}
-    spellings = sorted({spelling for home in users or {""} for spelling in _spellings(places, home)})
-    units = (_unit(places, file, text, spellings) for file, text in sorted(texts.items()))
+    spellings = sorted({one for home in _users(places, environ) or {""} for one in _spellings(places, home)})
+    units = (_unit(places, file, text, spellings) for file, text in _found(places, environ).items())
     return [unit for unit in units if unit is not None and not _is_overridden(unit)]
+
+
+def _users(places: Places, environ: Mapping[str, str]) -> set[str]:
+    return {str(home) for home in (user_home(environ), owners_home(places.root)) if home is not None}
+
+
+def _found(places: Places, environ: Mapping[str, str]) -> dict[Path, bytes]:
+    """Return what units and drop-ins say, by their files in order."""
+    folders = dict.fromkeys(_folders(environ, _users(places, environ)))
+    return dict(sorted((file, text) for folder in folders for file, text in _texts(folder)))
 
 
 def _unit(places: Places, file: Path, content: bytes, spellings: Iterable[str]) -> Unit | None:
@@ -66,17 +73,16 @@ def _unit(places: Places, file: Path, content: bytes, spellings: Iterable[str]) 
     numbers = re.findall(rb"(?:" + roots + rb")([0-9]{1,9})(?![0-9.])", content)
     if not numbers:
         return None
-    text = os.fsdecode(content)
     program = re.compile(rf'"?(?:{os.fsdecode(roots)})[0-9]{{1,9}}/bin/([^"\s]+)"?')
-    door = _quoted(str(places.front / "hermes"))
-    joined = re.sub(r"\\\n", " ", text)
-    commands = ((key, program.sub(rf"{door} run -- \1", value)) for key, value in _EXEC.findall(joined))
-    changed = tuple((key, value) for key, value in commands if f"{door} run -- " in value)
-    return Unit(file, frozenset(EnvironmentNumber(int(number)) for number in numbers), text, changed)
+    start = f"{_quoted(str(places.front / NAME))} run -- "
+    commands = _EXEC.findall(re.sub(r"\\\n", " ", os.fsdecode(content)))
+    started = ((key, program.sub(lambda found: start + found[1], value)) for key, value in commands)
+    changed = tuple((key, value) for key, value in started if start in value)
+    return Unit(file, frozenset(EnvironmentNumber(int(number)) for number in numbers), changed)
 
 
 def _quoted(path: str) -> str:
-    """Write a path as units do; the pattern of a replacement keeps its backslashes."""
+    """Write a path as units do."""
     escaped = path.replace("\\", r"\\").replace("%", "%%")
     return f'"{escaped}"' if re.search(r"\s", escaped) else escaped
 
@@ -109,6 +115,12 @@ def write_drop_in(places: Places, unit: Unit) -> Path:
     front_door(places)
     write_bytes(unit.drop_in, drop_in_text(unit), like=unit.file)
     return unit.drop_in
+
+
+def own_drop_ins(places: Places, environ: Mapping[str, str]) -> list[Path]:
+    """Return the drop-ins that start what is selected in this root."""
+    door = _quoted(str(places.front / NAME)).encode(errors="surrogateescape")
+    return [file for file, text in _found(places, environ).items() if file.name == DROP_IN and door in text]
 
 
 def _folders(environ: Mapping[str, str], homes: Iterable[str]) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""Leave for good: the manager's state and its front doors go, and everything that is the user's stays.
+"""Leave for good: the manager's state, front doors and drop-ins go, and everything that is the user's stays.
 
 One rename takes the state away from every start, so that whatever is stopped then, there is either all of it or none;
 what could not be deleted any more is deleted by the next time.
@@ -15,21 +15,22 @@ from pm.errors import PmError
 from pm.generations.install_lock import install_lock
 from pm.generations.leases import exclusively, leased
 from pm.generations.records import environments
+from pm.launch.front_door import NAME
 from pm.operations.link import linked_folders, unlink
 from pm.operations.run import OperationRun
-from pm.operations.service_units import named_by_units
+from pm.operations.service_units import named_by_units, own_drop_ins
 from pm.operations.surplus import freed_by
 from pm.places import EnvironmentNumber, Places, user_home
 from pm.receipts.receipt import Done
 from pm.system.files import disk_error, size_text
-from pm.system.folders import remove_tree
+from pm.system.folders import remove_if_empty, remove_tree
 
 _GONE = ".pm.uninstalled-"
 _DISTRIBUTION = "hermes-plugin-manager"
 
 
 def uninstall(run: OperationRun, *, purge: bool, agrees: Callable[[str], bool]) -> Done:
-    """Remove the manager's state of the root and the front doors to this manager; with `purge` the whole root.
+    """Remove the manager's state of the root, front doors to it and drop-ins; with `purge` the whole root.
 
     `agrees` is asked with a sentence that says what would go. Raise `PmError` (`busy` while something runs in a
     generation, `not-agreed`, `not-writable` also for a folder that is no home).
@@ -44,10 +45,15 @@ def uninstall(run: OperationRun, *, purge: bool, agrees: Callable[[str], bool]) 
         _require_a_home(places.root, environ)
     _require_idle(places)
     freed = sum(freed_by(paths).values())
-    what = ", ".join(f"`{path}`" for path in (*paths, *(door / "hermes" for door in doors)))
+    drop_ins = own_drop_ins(places, environ)
+    gone = (*paths, *(door / NAME for door in doors), *drop_ins)
+    what = ", ".join(f"`{path}`" for path in gone)
     if not run.operation.dry_run:
         if not agrees(f"delete {what} ({size_text(freed)})?"):
             raise PmError("not-agreed", f"this would delete {what}", hint="give `--yes` to agree")
+        # first: without them a service starts by its unit, as long as that generation is there
+        for file in drop_ins:
+            _remove(file)
         _take_away(places)
         _delete(_paths(places, purge=purge))
         for door in doors:
@@ -55,7 +61,7 @@ def uninstall(run: OperationRun, *, purge: bool, agrees: Callable[[str], bool]) 
     for number in sorted(named_by_units(places, environ)):
         message = f"a service unit or a drop-in names generation {number}, and will not start any more"
         run.note(Problem("service-left", message, hint="install the service again with the host that is used now"))
-    for path in (*paths, *(door / "hermes" for door in doors)):
+    for path in gone:
         run.note(Problem("collected", f"`{path}`"))
     _tell_of_the_distribution(run)
     return Done("removed", freed=size_text(freed))
@@ -117,6 +123,15 @@ def _delete(paths: Iterator[Path]) -> None:
             remove_tree(path)
         except OSError as error:
             raise disk_error(error, path, verb="deleted") from error
+
+
+def _remove(drop_in: Path) -> None:
+    """Take a drop-in away, and its folder where nothing else lies in it."""
+    try:
+        drop_in.unlink(missing_ok=True)
+    except OSError as error:
+        raise disk_error(error, drop_in, verb="deleted") from error
+    remove_if_empty(drop_in.parent)
 
 
 def _tell_of_the_distribution(run: OperationRun) -> None:

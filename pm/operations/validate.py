@@ -34,7 +34,7 @@ def validate(run: OperationRun, path: str, options: Options) -> Result:
     Of a home only the `pm:` settings and the consents count, and it may be missing: neither its other plugins nor the
     versions that it runs do. What the files tell are warnings of the receipt, whatever the verdict is.
     """
-    local_source(path)
+    source = local_source(path)
     run.context.tell(f"reading {path}")
     with staged(path, run.places.cache / "staged") as taken, _alone(run, options) as resolver:
         state = resolver.state
@@ -46,7 +46,7 @@ def validate(run: OperationRun, path: str, options: Options) -> Result:
             _note(run, candidate.key, review.findings())
         if candidate.misplaced is not None:
             return candidate.misplaced
-        member = member_of(candidate.found._replace(folder=local_source(path).path), ())
+        member = member_of(candidate.found._replace(folder=source.path), ())
         decision = resolve(run, resolver, state.union.of((member,)), candidate.key).decision
         if not isinstance(decision, Admitted):
             _note(run, candidate.key, _imports_without_lock(resolver, review, candidate.found.declaration))

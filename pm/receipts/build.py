@@ -35,7 +35,7 @@ from pm.receipts.receipt import (
 )
 from pm.receipts.sentences import CLOSING, explanation, summary
 
-__all__ = ["build", "noted", "noticed"]
+__all__ = ["build", "changes_row", "noted", "noticed"]
 
 _WITH_STEPS = ("refused", "failed", "undecided", "not-ready", "drift", "interrupted")
 
@@ -46,7 +46,7 @@ def build(
     """Return the receipt of an operation that ended with `result`."""
     done = _done(result)
     reasons = tuple(_reason(reason) for reason in done.reasons)
-    changes = _changes(operation.before, done.lock)
+    changes = changes_row(operation.before, done.lock)
     codes = [reason.code for reason in reasons]
     restart = operation.strict and operation.generation.restart_required
     return Receipt(
@@ -208,7 +208,8 @@ def _together(noted_before: Sequence[WarningRow], found: Iterable[WarningRow]) -
     return (*noted_before, *(warning for warning in found if (warning.code, warning.message) not in said))
 
 
-def _changes(before: Lock | None, after: Lock | None) -> ChangesRow:
+def changes_row(before: Lock | None, after: Lock | None) -> ChangesRow:
+    """Return what an environment of one lock gains, loses and moves to become one of the other."""
     if after is None:
         return ChangesRow()
     added, removed, moved = changes_between(before, after)

@@ -58,7 +58,9 @@ class _Repository:
     def __init__(self, folder: Path, source: Git) -> None:
         self._folder = folder
         self._source = source
-        self._git("init", "--quiet", "--bare", "--template=", str(folder), inside=False)
+        said = self._git("init", "--quiet", "--bare", "--template=", str(folder), inside=False)
+        if said is not None:
+            raise PmError("not-writable", f"`git` cannot make a repository there: {said}", file=str(folder))
         write_bytes(folder / "info" / "attributes", _ATTRIBUTES.encode())
 
     def commit(self) -> str:

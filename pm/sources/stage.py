@@ -11,6 +11,7 @@ from pm.receipts.receipt import SourceRow
 from pm.redaction import redact_value
 from pm.sources.spelling import ARCHIVES, Folder, Git, Source, read_source
 from pm.system.files import working_folder
+from pm.system.folders import remove_if_empty
 
 
 class Staged(NamedTuple):
@@ -43,7 +44,7 @@ def _taken(source: Source, place: Path) -> Staged:
     if isinstance(source, Git):
         from pm.sources.git import fetched
 
-        folder, commit = fetched(source, place, _named(source.subdir or source.url))
+        folder, commit = fetched(source, place, _named(_last(source)))
         return Staged(folder, SourceRow("git", source.shown, commit))
     row = SourceRow("folder" if isinstance(source, Folder) else "archive", redact_value(str(source.path)))
     if isinstance(source, Folder):
@@ -80,13 +81,10 @@ def _stem(name: str) -> str:
 
 def _named(name: str) -> str:
     """Return the name of a source's folder; one that is hidden or has none is called `plugin`."""
-    last = name.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git")
-    return last.lstrip(".") or "plugin"
+    return name.lstrip(".") or "plugin"
 
 
-def remove_if_empty(folder: Path) -> None:
-    """Remove a folder in which nothing lies."""
-    try:
-        folder.rmdir()
-    except OSError:
-        return
+def _last(source: Git) -> str:
+    """Return the last part of what names a folder of a repository, or the repository itself."""
+    named = source.subdir or source.url.rstrip("/").removesuffix("/.git").removesuffix(".git")
+    return named.replace(":", "/").rpartition("/")[2]

@@ -40,6 +40,14 @@ def make_folders(path: Path) -> None:
         folder.mkdir(exist_ok=True)
 
 
+def remove_if_empty(folder: Path) -> None:
+    """Remove a folder in which nothing lies."""
+    try:
+        folder.rmdir()
+    except OSError:
+        return
+
+
 def remove_tree(folder: Path) -> None:
     """Remove a folder with all that is in it, however deep that is, and also where folders in it are read-only.
 

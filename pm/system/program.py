@@ -10,7 +10,10 @@ FRONT_DOOR = "HERMES_PM_FRONT_DOOR"
 """Is set by the front door, the program `hermes` that starts this one."""
 _OWN = "hermes-pm"
 _HOST = "hermes"
-_COMMAND = re.compile(r"(?<![\w./-])hermes (?=[a-z-])")
+_COMMAND = re.compile(r'(^(?:\x1b\[[0-9;]*m)* *|`|&& |"(?:command|step)": ")hermes (?=[a-z-])', re.MULTILINE)
+"""Where a command of ours stands: in backticks, at the beginning of a line, and alone in a field of JSON.
+
+Not everywhere: what others wrote may name their host in a sentence, and stays as they wrote it."""
 
 
 def called() -> str:
@@ -21,4 +24,4 @@ def called() -> str:
 
 def as_called(text: str) -> str:
     """Return a text in which each command begins with the name of this program: `hermes` may be another one here."""
-    return text if called() == _HOST else _COMMAND.sub(f"{_OWN} ", text)
+    return text if called() == _HOST else _COMMAND.sub(rf"\1{_OWN} ", text)

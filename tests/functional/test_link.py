@@ -236,3 +236,11 @@ def test_a_bare_group_prints_its_help(home: Home) -> None:
         answer = say(home, *words)
         assert (answer.status, answer.stderr) == (0, "")
         assert answer.stdout.startswith(" ".join(("usage: hermes-pm", *words)))
+
+
+def test_what_others_wrote_is_not_changed_to_the_name_of_the_manager(home: Home) -> None:
+    described = "helps hermes users, see hermes plugins"
+    home.install(home.plugin("ash", description=described))
+    [row] = say(home, "plugins", "list", "--json").value["plugins"]
+    assert row["description"] == described
+    assert say(home, "plugins", "enable", "ash", "--jsn").stderr.startswith("hermes-pm plugins enable: error")

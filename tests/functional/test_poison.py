@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -103,6 +103,18 @@ def beyond_all_paths(folder: Path) -> None:
             os.chdir("d" * 250)
     finally:
         os.chdir(here)
+
+
+@contextmanager
+def poisoned(home: Home, poison: str) -> Iterator[None]:
+    """Put one among the plugins; afterwards any program can delete the home, as the next runs of the tests do."""
+    folder = home.path / "plugins" / "poison"
+    POISONS[poison](folder)
+    try:
+        yield
+    finally:
+        opened(folder)
+        remove_tree(folder / "d")  # deeper than other programs remove
 
 
 def opened(folder: Path) -> None:
@@ -206,12 +218,8 @@ def test_every_verb_works_for_the_others_beside_a_plugin_that_cannot_be_read(
 ) -> None:
     write_plugin(home.path / "plugins" / "ash", "demo-colors")
     home.ask("plugins", "enable", "ash")
-    POISONS[poison](home.path / "plugins" / "poison")
     home.config.write_text(home.config.read_text().replace("- ash", "- ash\n    - poison"))
-    with ExitStack() as stack:
-        # deeper than other programs remove
-        stack.callback(remove_tree, home.path / "plugins" / "poison" / "d")
-        stack.callback(opened, home.path / "plugins" / "poison")
+    with poisoned(home, poison):
         statuses = {" ".join(words): asked(home, require_tool, *words).status for words in LOOKING}
         ran = home.say("run", "--", "python", "-c", "print('ran')")
         changed = [asked(home, require_tool, *words) for words in CHANGING]
@@ -407,11 +415,8 @@ def test_every_verb_works_beside_a_plugin_that_cannot_be_read_where_there_is_no_
     home: Home, require_tool: Callable[[str], Path], poison: str
 ) -> None:
     write_plugin(home.path / "plugins" / "ash", "demo-colors")
-    POISONS[poison](home.path / "plugins" / "poison")
     config = home.config.read_text() + "plugins:\n  enabled: [ash, poison]\n"
-    with ExitStack() as stack:
-        if poison == "a folder that is closed":
-            stack.callback((home.path / "plugins" / "poison").chmod, 0o700)
+    with poisoned(home, poison):
         home.config.write_text("plugins: [\n")
         unread = [asked(home, require_tool, *words).status for words in (("plugins", "list"), ("pm", "status"))]
         unedited = [asked(home, require_tool, *words).gist for words in EDITING]

@@ -99,3 +99,11 @@ def test_status_counts_the_services_that_will_miss_the_next_change(home: Home, u
     assert "starts by the path of a generation; `hermes pm services` says what to write" in (
         " ".join(home.say("pm", "status").stdout.split())
     )
+
+
+def test_leaving_takes_the_drop_in_away_and_tells_of_the_unit(home: Home, unit: Path) -> None:
+    home.say("pm", "services", "--write")
+    answer = home.ask("uninstall", "--yes")
+    assert (answer.gist, unit.with_name("hermes-gateway.service.d").exists()) == ("0 removed", False)
+    assert [one["code"] for one in answer.value["warnings"]].count("service-left") == 1
+    assert unit.read_text() == UNIT.format(root=home.path)
