@@ -377,7 +377,7 @@ def test_a_proxy_that_asks_for_a_login_is_told_with_its_variable(
 def test_a_login_of_netrc_is_sent_where_the_address_has_none(
     tmp_path: Path, server: IndexServer, monkeypatch: pytest.MonkeyPatch, user: str
 ) -> None:
-    """Row C19."""
+    """Row C19, case netrc-01."""
     (tmp_path / "netrc").write_text("machine 127.0.0.1\nlogin me\npassword s3cret\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     server.shape = Shape(userinfo="me:s3cret")
