@@ -32,7 +32,10 @@ def restart(receipt: dict[str, Any]) -> tuple[bool, list[str]]:
 
 
 def test_what_a_host_imports_after_an_update_fits_what_it_imported_before(stocked: Home) -> None:
-    """Cases removed-or-replaced-while-running-01 and removed-or-replaced-while-running-05: old and new code never mix, and a restart is asked for."""
+    """Old and new code never mix, and a restart is asked for.
+
+    Cases removed-or-replaced-while-running-01 and removed-or-replaced-while-running-05.
+    """
     stocked.install(stocked.plugin("ash", "kit==1.0"))
     with Running(stocked) as runs:
         assert runs.imports("kit", "VERSION") == "1.0"
