@@ -15,6 +15,7 @@ from pm.generations.records import Member, Record, read_selected
 from pm.limits import CONFIG_BYTES
 from pm.names import same_key
 from pm.operations.damage import Damage, damage_of, restored_by, unreadable
+from pm.operations.installed_trees import origin_of
 from pm.operations.service_units import naming_units
 from pm.places import Places
 from pm.plugins.discovery import Found
@@ -179,6 +180,7 @@ def details(view: View, found: Found) -> dict[str, object]:
         "notes": [problem._asdict() for problem in declaration.notes],
         "admitted": _is_admitted(view, found),
         "enabled_since": member.enabled_since if member is not None else "",
+        "origin": origin_of(view.places, found)._asdict(),
         "copies": [
             {"source": other.source, "folder": str(other.folder or ""), "hidden_by": other.hidden_by}
             for other in view.found

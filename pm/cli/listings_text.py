@@ -121,6 +121,8 @@ def _details_lines(details: Mapping[str, Any]) -> Iterator[str]:
     yield f"source           {details['source']}" + (f", {details['folder']}" if details["folder"] else "")
     if details["link"]:
         yield f"link to          {details['link']}"
+    if details["origin"]["kind"]:
+        yield f"installed from   {_origin(details['origin'])}"
     for name, title in (
         ("requires_python", "requires-python"),
         ("requires_hermes", "requires_hermes"),
@@ -135,6 +137,12 @@ def _details_lines(details: Mapping[str, Any]) -> Iterator[str]:
     for copy in details["copies"]:
         if copy["hidden_by"]:
             yield f"hidden copy      {copy['source']} {copy['folder']} (the {copy['hidden_by']} one is used)"
+
+
+def _origin(origin: Mapping[str, str]) -> str:
+    commit = f" at {origin['commit']}" if origin["commit"] else ""
+    asked = f" ({origin['ref']})" if origin["ref"] not in ("", origin["commit"]) else ""
+    return f"{origin['kind']} {origin['location']}{commit}{asked}"
 
 
 def _needs(details: Mapping[str, Any]) -> Iterator[str]:

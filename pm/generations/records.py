@@ -14,6 +14,7 @@ from pm.generations.pointer import read_pointer
 from pm.generations.set_up import unreadable_state
 from pm.places import EnvironmentNumber, GenerationNumber, Places
 from pm.plugins.declaration_cache import declaration_from_json, declaration_to_json
+from pm.receipts.receipt import SourceRow
 from pm.system.files import disk_error, is_damaged, path_text, read_regular
 
 SCHEMA = 1
@@ -36,6 +37,8 @@ class Member(NamedTuple):
     enabled_since: str = ""
     link: str = ""
     """Where its folder leads, if that is a link: its files are the operator's, and no copy of them is kept."""
+    origin: SourceRow = SourceRow("")
+    """Where its files came from; of no kind if that is not known."""
 
     @property
     def key(self) -> str:
@@ -138,7 +141,8 @@ def record_to_json(record: Record) -> dict[str, Any]:
     value["schema"] = SCHEMA
     value["lock"] = sidecar.to_json(record.lock)
     value["members"] = [
-        member._asdict() | {"declaration": declaration_to_json(member.declaration)} for member in record.members
+        member._asdict() | {"declaration": declaration_to_json(member.declaration), "origin": member.origin._asdict()}
+        for member in record.members
     ]
     return value
 
@@ -192,10 +196,11 @@ def _record(value: object) -> Record:
 
 
 def _member(row: dict[str, Any]) -> Member:
-    fields = {"link": "", **row}  # older records have none
+    fields = {"link": "", "origin": {}, **row}  # older records have none
     fields = {name: fields[name] for name in Member._fields}
     fields["declaration"] = declaration_from_json(fields["declaration"])
     fields["profiles"] = texts(fields["profiles"])
+    fields["origin"] = alike(SourceRow(**({"kind": ""} | fields["origin"])), SourceRow(""))
     path_text(fields["root"])
     return alike(Member(**fields), _MEMBER)
 

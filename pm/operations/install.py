@@ -16,6 +16,7 @@ from pm.names import is_key, same_key, shown
 from pm.operations.candidate import CandidatePlugin, announced_source, in_place_of
 from pm.operations.core_choice import need_core_choice
 from pm.operations.import_check import note_imports
+from pm.operations.installed_trees import InstalledTree
 from pm.operations.kept_trees import (
     discard,
     forget_tree,
@@ -148,14 +149,14 @@ class _Installation:
         note_imports(run, self._resolver, candidate.found, folder=folder, lock=lock)
         if run.operation.dry_run:
             return verdict.decision
-        with self._placing() as (digest, replacements):
+        with self._placing() as (tree, replacements):
             names = own_names(candidate.found, tuple(_found_after(candidate, state)))
             edits = Edits(
                 {state.places.home: (Enable(candidate.key, names),)},
                 trees=replacements,
                 decided_on=decided_on(state),
             )
-            result = realise(run, self._resolver, verdict, edits, trees={str(candidate.place): digest})
+            result = realise(run, self._resolver, verdict, edits, trees={str(candidate.place): tree})
         return result if isinstance(result, Admitted) else self._kept(result)
 
     def _kept(self, result: Result) -> Result:
@@ -187,32 +188,33 @@ class _Installation:
             apply(self._run.places, edits, None, operation=self._run.operation.name)
 
     @contextmanager
-    def _placing(self) -> Iterator[tuple[str, tuple[Replacement, ...]]]:
-        """Give the digest of the plugin's tree and what puts it in its place; what was not used is gone afterwards."""
+    def _placing(self) -> Iterator[tuple[InstalledTree, tuple[Replacement, ...]]]:
+        """Give the plugin's tree and what puts it in its place; what was not used is gone afterwards."""
         around = self._candidate.place.parent
         missing = [folder for folder in (around, around.parent) if not folder.exists()]
-        digest = keep_tree(self._run.places, self._candidate.staged.folder)
+        staged = self._candidate.staged
+        tree = InstalledTree(keep_tree(self._run.places, staged.folder), staged.origin)
         replacements: tuple[Replacement, ...] = ()
         try:
-            replacements = self._place(digest)
+            replacements = self._place(tree)
             for folder in reversed(missing):
                 hand_over(folder, folder.parent)
-            yield digest, replacements
+            yield tree, replacements
         finally:
             discard(self._run.places, replacements)
-            forget_tree(self._run.places, digest)
+            forget_tree(self._run.places, tree.digest)
             for folder in missing:
                 remove_if_empty(folder)
 
-    def _place(self, digest: str) -> tuple[Replacement, ...]:
+    def _place(self, tree: InstalledTree) -> tuple[Replacement, ...]:
         places, place = self._run.places, self._candidate.place
         if link_target(place):
-            return placed(places, digest, place, recorded="")
+            return placed(places, tree, place, recorded="")
         known = next((m.tree_digest for m in self._state.recorded if m.root == str(place)), "")
         recorded = recorded_tree(places, place, known) or (None if self._candidate.old is None else "")
         if recorded is not None:
-            keep_what_is_lost(self._run, place, recorded, digest)
-        return placed(places, digest, place, recorded=recorded)
+            keep_what_is_lost(self._run, place, recorded, tree.digest)
+        return placed(places, tree, place, recorded=recorded)
 
 
 def _found_after(candidate: CandidatePlugin, state: State) -> Iterator[Found]:

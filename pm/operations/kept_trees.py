@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -15,7 +14,7 @@ from pm.errors import PmError
 from pm.generations.transaction import Replacement
 from pm.generations.verification import is_kept
 from pm.names import shown
-from pm.operations.installed_trees import INSTALLED, installed_trees, spelled
+from pm.operations.installed_trees import INSTALLED, InstalledTree, installed_bytes, installed_trees, spelled
 from pm.operations.run import OperationRun
 from pm.places import Places
 from pm.plugins.tree import (
@@ -73,32 +72,32 @@ def forget_tree(places: Places, digest: str) -> None:
     """Remove a kept tree if neither a plugin's folder nor a generation's record names it, as far as can be told."""
     records = places.generations.glob("*.json")
     with suppress(OSError):  # what was done is done, and `gc` takes what is not needed
-        is_installed = digest in installed_trees(places).values()
+        is_installed = any(tree.digest == digest for tree in installed_trees(places).values())
         if not is_installed and not any(digest.encode() in read_regular(record) for record in records):
             remove_tree(places.tree(digest))
 
 
-def placed(places: Places, digest: str, folder: Path, *, recorded: str | None) -> tuple[Replacement, ...]:
+def placed(places: Places, tree: InstalledTree, folder: Path, *, recorded: str | None) -> tuple[Replacement, ...]:
     """Return the replacement of a plugin's folder by a kept tree; what the plugin wrote into its folder comes along.
 
     `recorded` is the digest of the tree that was put there before; empty if that is not known, and nothing comes along;
     `None` if no plugin lies there: then what lies there is the operator's data, and comes along.
     """
     stage = _beside(folder)
-    copy_plugin(places.tree(digest), stage)
+    copy_plugin(places.tree(tree.digest), stage)
     _carry(own_files(places, folder, recorded), folder, stage)
-    return (Replacement(folder, tree=stage), noted(places, {folder: digest}))
+    return (Replacement(folder, tree=stage), noted(places, {folder: tree}))
 
 
 def emptied(places: Places, folder: Path, *, recorded: str) -> tuple[Replacement, ...]:
     """Return the replacement that takes a plugin away, and leaves what it wrote into its folder itself."""
     own = own_files(places, folder, recorded)
     if not own:
-        return (Replacement(folder), noted(places, {folder: ""}))
+        return (Replacement(folder), noted(places, {folder: None}))
     stage = _beside(folder)
     stage.mkdir()
     _carry(own, folder, stage)
-    return (Replacement(folder, tree=stage), noted(places, {folder: ""}))
+    return (Replacement(folder, tree=stage), noted(places, {folder: None}))
 
 
 def discard(places: Places, replacements: Iterable[Replacement]) -> None:
@@ -122,14 +121,17 @@ def _forget_bytecode(places: Places, folder: Path) -> None:
 
 def recorded_tree(places: Places, folder: Path, known: str = "") -> str:
     """Return the digest of the tree that the manager put into a folder, else the one that is known otherwise."""
-    return installed_trees(places).get(spelled(folder), known)
+    return installed_trees(places).get(spelled(folder), InstalledTree(known)).digest
 
 
-def noted(places: Places, digests: Mapping[Path, str]) -> Replacement:
-    """Return the replacement of the file that says which tree lies where: it changes together with the folders."""
-    trees = {**installed_trees(places), **{spelled(folder): digest for folder, digest in digests.items()}}
-    content = json.dumps({path: tree for path, tree in trees.items() if tree}, indent=2, sort_keys=True)
-    return Replacement(places.trees / INSTALLED, content=content.encode() + b"\n")
+def noted(places: Places, changes: Mapping[Path, InstalledTree | None]) -> Replacement:
+    """Return the replacement of the file that says which tree lies where: it changes together with the folders.
+
+    `None` for a folder that goes.
+    """
+    trees = {**installed_trees(places), **{spelled(folder): tree for folder, tree in changes.items()}}
+    content = installed_bytes({path: tree for path, tree in trees.items() if tree is not None})
+    return Replacement(places.trees / INSTALLED, content=content)
 
 
 def _carry(paths: Iterable[str], folder: Path, stage: Path) -> None:

@@ -25,7 +25,8 @@ from pm.generations.records import Member, Record
 from pm.generations.verification import digest_in_place
 from pm.names import canonical_key
 from pm.operations.damage import environment_damage
-from pm.operations.kept_trees import keep_tree, recorded_tree, unkept
+from pm.operations.installed_trees import InstalledTree, installed_tree
+from pm.operations.kept_trees import keep_tree, unkept
 from pm.operations.run import OperationRun
 from pm.operations.selected_generation import say_selected
 from pm.receipts.receipt import Done, time_text
@@ -36,11 +37,16 @@ from pm.verdict.union import Proposal
 
 
 def realise(
-    run: OperationRun, resolver: Resolver, verdict: Verdict, edits: Edits, *, trees: Mapping[str, str] | None = None
+    run: OperationRun,
+    resolver: Resolver,
+    verdict: Verdict,
+    edits: Edits,
+    *,
+    trees: Mapping[str, InstalledTree] | None = None,
 ) -> Admitted | Refused | Undecided | Done:
     """Build what was admitted and select it together with the edits; a refusal comes back as it is.
 
-    `trees` are the digests of the plugin folders that the edits bring.
+    `trees` are those of the plugin folders that the edits bring.
     """
     decision = verdict.decision
     if not isinstance(decision, Admitted) or run.operation.dry_run:
@@ -151,16 +157,23 @@ def _name_more_trees(members: Iterable[Member], before: Record | None) -> bool:
     return any(member.tree_digest not in {"", *known} for member in members)
 
 
-def _completed(member: Member, run: OperationRun, trees: Mapping[str, str]) -> Member:
-    """Return a member with the time since when it is enabled, and the digest of its files, which are kept by it."""
+def _completed(member: Member, run: OperationRun, trees: Mapping[str, InstalledTree]) -> Member:
+    """Return a member with the time since when it is enabled, where its files came from, and their digest.
+
+    They are kept by that digest.
+    """
     since = member.enabled_since or time_text(datetime.now(UTC))
     if member.link and member.root not in trees:
         return member._replace(enabled_since=since, tree_digest=digest_in_place(Path(member.root)))
-    member = member._replace(link="")
-    tree = trees.get(member.root) or recorded_tree(run.places, Path(member.root), member.tree_digest)
-    if member.source == "user" and not tree and Path(member.root).is_dir():
-        tree = _kept(member, run)
-    return member._replace(enabled_since=since, tree_digest=tree if member.root else "")
+    member = member._replace(link="", enabled_since=since)
+    if not member.root:
+        return member._replace(tree_digest="")
+    installed = trees.get(member.root) or installed_tree(run.places, Path(member.root))
+    if installed is not None:
+        return member._replace(tree_digest=installed.digest, origin=installed.origin)
+    if member.source == "user" and not member.tree_digest and Path(member.root).is_dir():
+        return member._replace(tree_digest=_kept(member, run))
+    return member
 
 
 def _kept(member: Member, run: OperationRun) -> str:

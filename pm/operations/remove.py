@@ -196,7 +196,7 @@ def _taken_away(run: OperationRun, leaver: Leaver) -> tuple[Replacement, ...]:
     places = run.places
     if target := link_target(folder):
         run.note(Problem("files-kept", f"{shown(str(folder))} was a link to {shown(target)}, which stays as it is"))
-        return (Replacement(folder), noted(places, {folder: ""}))
+        return (Replacement(folder), noted(places, {folder: None}))
     members = leaver.record.members if leaver.record is not None else ()
     known = next((member.tree_digest for member in members if member.root == str(folder)), "")
     recorded = recorded_tree(places, folder, known)

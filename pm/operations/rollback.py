@@ -22,6 +22,7 @@ from pm.generations.verification import changed_trees, differences, digest_in_pl
 from pm.host.interpreter import describe_interpreter
 from pm.names import canonical_key, leaf, same_key, shown
 from pm.operations.damage import environment_damage
+from pm.operations.installed_trees import InstalledTree
 from pm.operations.kept_trees import discard, keep_what_is_lost, noted, placed, recorded_tree
 from pm.operations.rebuild import built_again
 from pm.operations.receipt_rows import plugin_of
@@ -301,9 +302,9 @@ def _go(run: OperationRun, way: _GoingBack, edits: Edits, prepared: Prepared | N
             place = Path(member.root)
             if now is not None:
                 keep_what_is_lost(run, place, now, member.tree_digest)
-            trees.append(placed(places, member.tree_digest, place, recorded=now)[0])
-        digests = {Path(member.root): member.tree_digest for member, _ in moved}
-        kept = [noted(places, digests)] if digests else []
+            trees.append(placed(places, _tree_of(member), place, recorded=now)[0])
+        changes = {Path(member.root): _tree_of(member) for member, _ in moved}
+        kept = [noted(places, changes)] if changes else []
         with run.phase("commit"):
             edits = edits._replace(trees=(*trees, *kept))
             if prepared is not None:
@@ -313,3 +314,7 @@ def _go(run: OperationRun, way: _GoingBack, edits: Edits, prepared: Prepared | N
             return target
     finally:
         discard(places, trees)
+
+
+def _tree_of(member: Member) -> InstalledTree:
+    return InstalledTree(member.tree_digest, member.origin)

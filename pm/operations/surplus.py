@@ -100,7 +100,7 @@ def needed_of(places: Places, environ: Mapping[str, str], keep: int | None = Non
         records=frozenset(kept),
         environments=frozenset(environments),
         trees=frozenset({member.tree_digest for record in records for member in record.members})
-        | frozenset(installed_trees(places).values())
+        | frozenset(tree.digest for tree in installed_trees(places).values())
         | _promised(places),
         wheels=frozenset(
             wheel_in_state(places.wheels, pin.artifact.path).parent.name

@@ -56,7 +56,10 @@ class SourceRow(NamedTuple):
     kind: str
     """`folder`, `archive`, `git`, `catalog`, `pypi`, `bundled`, `project` or `package`."""
     location: str = ""
+    """Without a login; of a repository with `#FOLDER` where the plugin is not its root."""
     commit: str = ""
+    ref: str = ""
+    """Of a repository what was asked for: a full commit, a branch or a tag; empty for its default branch."""
 
 
 class Plugin(NamedTuple):

@@ -1,5 +1,6 @@
 """Take a plugin from where the operator says it is, and stage a copy that no other process changes."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,13 @@ class Staged(NamedTuple):
     folder: Path
     """Named as the source's folder is: a declaration without a name takes it from there."""
     source: SourceRow
+
+    @property
+    def origin(self) -> SourceRow:
+        """The source as it is found from everywhere: with the whole path of what lies on this machine."""
+        if self.source.kind not in ("folder", "archive"):
+            return self.source
+        return self.source._replace(location=os.path.abspath(self.source.location))  # noqa: PTH100 - links stay
 
 
 @contextmanager
@@ -45,7 +53,7 @@ def _taken(source: Source, place: Path) -> Staged:
         from pm.sources.git import fetched
 
         folder, commit = fetched(source, place, _named(_last(source)))
-        return Staged(folder, SourceRow("git", source.shown, commit))
+        return Staged(folder, SourceRow("git", source.shown, commit, source.ref))
     row = SourceRow("folder" if isinstance(source, Folder) else "archive", redact_value(str(source.path)))
     if isinstance(source, Folder):
         from pm.plugins.tree import copy_plugin

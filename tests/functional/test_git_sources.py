@@ -35,7 +35,7 @@ def test_a_repository_is_a_source_and_the_commit_is_recorded(home: Home, reposit
     commit = repository.git("rev-parse", "HEAD")
     assert (answer.gist, answer.value["plugin"]["source"]) == (
         "0 admitted",
-        {"kind": "git", "location": repository.address, "commit": commit},
+        {"kind": "git", "location": repository.address, "commit": commit, "ref": ""},
     )
     placed = home.path / "plugins" / "birch"
     assert sorted(path.name for path in placed.iterdir()) == ["__init__.py", "plugin.yaml"]

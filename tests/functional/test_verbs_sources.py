@@ -45,7 +45,7 @@ def test_an_archive_is_installed_as_the_folder_in_it_would_be(
     answer = home.install(archive)
     assert (answer.gist, answer.value["plugin"]["source"]) == (
         "0 admitted",
-        {"kind": "archive", "location": str(archive), "commit": ""},
+        {"kind": "archive", "location": str(archive), "commit": "", "ref": ""},
     )
     assert snapshot(home.path / "plugins" / "ash") == snapshot(folder)
 
