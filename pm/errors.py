@@ -19,6 +19,7 @@ class PmError(Exception):
         key: str = "",
         step: tuple[str, str] = ("", ""),
         when: str = "",
+        word: tuple[str, str] = ("", ""),
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -31,6 +32,8 @@ class PmError(Exception):
         """Action and value of the one step that helps, as `admission.Step` has them; empty where `code` says enough."""
         self.when = when
         """What has to change before that step can help."""
+        self.word = word
+        """What was typed, and what is meant by it: then the one step is the same command with the right word."""
 
 
 class OutOfTime(PmError):

@@ -23,6 +23,24 @@ PM = (
     ),
     Verb(
         "pm",
+        "extras",
+        "list the extras of the core, or choose more or fewer of them",
+        "pm.cli.extras_verb:change_extras",
+        own=(
+            Argument(
+                ("action",),
+                "`list` them (default), `add` some to those that are chosen, or `remove` some",
+                choices=("list", "add", "remove"),
+                default="list",
+                how_many="?",
+            ),
+            Argument(("names",), "extras of the core, such as `edge-tts`", metavar="NAME", how_many="*"),
+        ),
+        changes=True,
+        decides=True,
+    ),
+    Verb(
+        "pm",
         "verify",
         "compare the selected generation with its record, byte by byte",
         "pm.cli.pm_verbs:verify_generation",

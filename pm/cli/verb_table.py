@@ -42,7 +42,6 @@ LATER_VERBS = {
     ("pm", "dashboard"): "`hermes pm status --json` answers programs",
     ("pm", "doctor"): "`hermes pm status` names what is damaged, and `hermes pm verify` compares every file",
     ("pm", "export"): "`hermes pm bundle` writes a `pylock.toml` and a `requirements.txt`",
-    ("pm", "extras"): "`hermes pm init --core` takes a core with its extras, such as `hermes-agent[matrix]==0.19.0`",
     ("pm", "lock"): "the lock is in `pm/generations/N/pylock.toml` of the home",
 }
 """Commands that will be the manager's → what does the same today; empty if nothing does."""

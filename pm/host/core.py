@@ -1,6 +1,7 @@
 """Find the core that plugins must fit: the embedded one, a release of an index, or a project's folder."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -88,10 +89,17 @@ def is_project(setting: str) -> bool:
 
 
 def find_core(
-    setting: str, places: Places, target: Target, index: IndexClient, *, recorded: Mapping[str, Any]
+    setting: str,
+    places: Places,
+    target: Target,
+    index: IndexClient,
+    *,
+    recorded: Mapping[str, Any],
+    version: str = "",
 ) -> HostedCore:
     """Return the core of a setting. A release range stays at the recorded version: only an update moves the core.
 
+    Another range means its newest release, or the one of `version` where that is named.
     A project's files may change, so they are looked at each time. Nothing is written outside of the cache.
     Raise `PmError` (`not-found-on-index`, `no-matching-version`, `index-unreachable`, `invalid-declaration` …).
     """
@@ -101,7 +109,7 @@ def find_core(
         return _embedded(places, target)
     if is_project(setting):
         return _project(setting, places, target)
-    return _release(setting, places, target, index)
+    return _release(setting, places, target, index, version=version)
 
 
 def setting_with(hosted: HostedCore, extras: Iterable[str]) -> str:
@@ -111,6 +119,18 @@ def setting_with(hosted: HostedCore, extras: Iterable[str]) -> str:
     if hosted.kind == "project":
         return f"{hosted.folder}{listed}"
     return f"{HOST_NAME if hosted.kind == 'embedded' else core.name}{listed}=={core.gate_version}"
+
+
+def with_extras(setting: str, extras: Iterable[str]) -> str:
+    """Return a setting of the core with just these extras; what else it says stays."""
+    from pm.host.project_core import without_extras
+
+    listed = ",".join(sorted(extras))
+    listed = f"[{listed}]" if listed else ""
+    if is_project(setting):
+        return f"{without_extras(setting)}{listed}"
+    wanted = _wanted(setting)
+    return f"{wanted.name}{listed}{wanted.specifier}"
 
 
 def newer_cores(hosted: HostedCore, index: IndexClient, count: int, extras: Iterable[str] = ()) -> tuple[Core, ...]:
@@ -271,11 +291,11 @@ def _embedded(places: Places, target: Target) -> HostedCore:
 # -- a release
 
 
-def _release(setting: str, places: Places, target: Target, index: IndexClient) -> HostedCore:
+def _release(setting: str, places: Places, target: Target, index: IndexClient, *, version: str) -> HostedCore:
     from pm.plugins.bundled import read_bundled
 
     wanted = _wanted(setting)
-    version = _newest(wanted, target, index)
+    version = _newest(wanted._replace(specifier=f"=={version}") if version else wanted, target, index)
     candidate = _known_candidate(wanted.name, version, index)
     if candidate.invalid:
         text = f"the metadata of {wanted.name} {version} cannot be read: {candidate.invalid}"
@@ -290,11 +310,19 @@ def _release(setting: str, places: Places, target: Target, index: IndexClient) -
     return HostedCore(_core_of(candidate, wanted.extras), "release", setting, bundled)
 
 
+_VERSION_ALONE = re.compile(r"(?:[=<>~!]=?=?\s*)?v?\d[\w.!+*-]*(?:\s*,.*)?")
+
+
 def _wanted(setting: str) -> Requirement:
     from admission import InvalidRequirementText, parse_requirement
 
     if "://" in setting and "@" not in setting.partition("://")[0]:
         raise _no_release(setting, HOST_NAME)
+    if _VERSION_ALONE.fullmatch(setting):
+        meant = f"{HOST_NAME}{'' if setting[0] in '=<>~!' else '=='}{setting.removeprefix('v')}"
+        text = f"the core is written with its name, and `{setting}` is a version"
+        hint = f"did you mean `{meant}`?"
+        raise PmError("invalid-declaration", text, hint=hint, key="pm.core", word=(setting, meant))
     try:
         wanted = parse_requirement(setting, Origin(Owner("core", "")))
     except InvalidRequirementText as error:

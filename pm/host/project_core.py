@@ -48,6 +48,12 @@ def named_project(setting: str, root: Path) -> Named:
     return Named(_normal(root / expanded(extras[1])), tuple(sorted(chosen)))
 
 
+def without_extras(setting: str) -> str:
+    """Return what a setting says of a project's folder, without the extras."""
+    extras = re.fullmatch(_EXTRAS, setting)
+    return setting if extras is None or expanded(setting).is_dir() else extras[1]
+
+
 _EXTRAS = r"(.+)\[([^\[\]]*)\]"
 
 

@@ -26,13 +26,16 @@ def find_plugin(found: Sequence[Found], word: str) -> Found:
         raise PmError(
             "unknown-plugin", f"{shown(word)} is the name of several plugins: {keys}", hint="use the full key"
         )
-    raise PmError("unknown-plugin", f"there is no plugin {shown(word)}", hint=_near(used, word))
+    near = _near(used, word)
+    listed = ", ".join(f"`{key}`" for key in near)
+    hint = f"did you mean {listed}?" if near else "`hermes plugins list` shows the names"
+    meant = (word, near[0]) if len(near) == 1 else ("", "")
+    raise PmError("unknown-plugin", f"there is no plugin {shown(word)}", hint=hint, word=meant)
 
 
-def _near(found: Iterable[Found], word: str) -> str:
+def _near(found: Iterable[Found], word: str) -> tuple[str, ...]:
     from difflib import get_close_matches
 
     keys = {canonical_key(name): plugin.key for plugin in found for name in (leaf(plugin.key), plugin.key)}
     near = get_close_matches(canonical_key(word), keys, n=3, cutoff=0.6)
-    listed = ", ".join(f"`{key}`" for key in dict.fromkeys(keys[name] for name in near))
-    return f"did you mean {listed}?" if listed else "`hermes plugins list` shows the names"
+    return tuple(dict.fromkeys(keys[name] for name in near))

@@ -115,6 +115,8 @@ def _done(result: Admitted | Refused | Undecided | PmError | Done) -> Done:
 
 def _steps_of(error: PmError) -> tuple[Step, ...]:
     action, value = error.step
+    if error.word[1]:
+        return (Step("reword", error.word[0], value=error.word[1]),)
     if action == "retry":
         return (Step(action, "", when=value),)
     return (Step(action, "", value=value, when=error.when),) if action else ()

@@ -35,22 +35,37 @@ def _commands(step: Step, operation: Operation, taken: Collection[str] = ()) -> 
         case "update-core":
             core = step.value or step.subject  # without one it is the core that the config names
             commands = [_init(core, operation), *([again] if core and operation.name != "init" else ())]
-        case "re-enable":
-            commands = [_hermes(operation, "plugins", "enable", step.subject)]
-        case "repair":
-            commands = [_hermes(operation, "pm", "repair")]
-        case "set-up":
-            commands = [_hermes(operation, "pm", "init", *(("--python", step.value) if step.value else ()))]
-        case "roll-back":
-            commands = [_hermes(operation, "pm", "rollback", step.value)]
+        case "re-enable" | "repair" | "set-up" | "roll-back":
+            commands = [_hermes(operation, *_mending(step))]
         case "leave-out":
             fewer = _without_plugin(operation, step.subject)
             commands = [fewer] if fewer else [_hermes(operation, "plugins", "disable", step.subject), again]
+        case "reword":
+            commands = [tuple(_reworded(word, step) for word in again)]
         case "together":
             commands = _all_of(step.parts, operation, taken)
         case _:
             commands = [(*again, *_flags(step))]
     return commands
+
+
+def _mending(step: Step) -> tuple[str, ...]:
+    """Return the words of a step that is a command of its own, whatever was asked for."""
+    python = ("--python", step.value) if step.value else ()
+    return {
+        "re-enable": ("plugins", "enable", step.subject),
+        "repair": ("pm", "repair"),
+        "set-up": ("pm", "init", *python),
+        "roll-back": ("pm", "rollback", step.value),
+    }[step.action]
+
+
+def _reworded(word: str, step: Step) -> str:
+    """Return a word of a command, or the value of an option that is written with it, as it is meant."""
+    option, equals, value = word.partition("=")
+    if option.startswith("--") and equals and value == step.subject:
+        return f"{option}={step.value}"
+    return step.value if word == step.subject else word
 
 
 def _without_plugin(operation: Operation, key: str) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ _OPERATIONS = {
     "check": _Words("fits", "does not fit", "fits", "does not fit", "fits"),
     "validate": _Words("is valid", "is not valid", "is valid", "is not valid", "is valid"),
     "init": _passive("set up"),
+    "extras": _passive("set up"),
     "rollback": _passive("rolled back"),
     "why": _Words(
         done="can be installed here",
@@ -59,7 +60,14 @@ def summary(
     said = _whole(operation, outcome, freed) or f"{_subject(operation)} {_said(operation, outcome)}"
     because = f": {_because(operation, reasons)}" if outcome in _NOT_DONE or outcome == "not-ready" else ""
     return "".join(
-        [said, because, _consequence(operation, outcome), _moved(changes), _restart(operation.generation, outcome)]
+        [
+            said,
+            because,
+            _consequence(operation, outcome),
+            _core_moved(operation, outcome),
+            _moved(changes),
+            _restart(operation.generation, outcome),
+        ]
     )
 
 
@@ -164,6 +172,16 @@ _LEFT = {
 }
 
 
+def _core_moved(operation: Operation, outcome: str) -> str:
+    """Return from which core to which one it went; empty where the core stays, or there was none."""
+    before = operation.before.core if operation.before is not None else ""
+    if outcome not in ("admitted", "rolled-back") or not before or before == operation.core:
+        return ""
+    old, new = before.partition("=="), operation.core.partition("==")
+    named = f"{new[0]} {new[2]}" if old[0] != new[0] else new[2]
+    return f"; core {old[0]} {old[2]} → {named}"
+
+
 def _moved(changes: ChangesRow) -> str:
     moved = len([change for change in changes.moved if change.from_ != change.to])
     return f"; {moved} package{'s' if moved > 1 else ''} moved to another version" if moved else ""
@@ -177,7 +195,7 @@ def _restart(generation: Transition, outcome: str) -> str:
 
 # --- steps ---
 
-CLOSING = ("re-enable", "repair", "retry", "roll-back", "set-up")
+CLOSING = ("re-enable", "repair", "retry", "reword", "roll-back", "set-up")
 """Actions that close a list of steps: one of them is always possible, whatever else is."""
 
 
@@ -211,6 +229,7 @@ _ACTIONS = {
     "roll-back": "put back the plugins' files as generation {value} has them",
     "re-enable": "enable it",
     "retry": "try again",
+    "reword": "write `{value}` instead of `{subject}`",
 }
 
 

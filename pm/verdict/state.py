@@ -43,6 +43,8 @@ class Options(NamedTuple):
     exclude_newer: str | None = None
     core: str | None = None
     """Another core than `pm.core`; an empty text is the embedded one."""
+    core_version: str = ""
+    """Of a core that is a range of versions: the one that it means, in place of the newest."""
     python: str | None = None
     admits: bool = True
     """Whether what is found to hold together may run: then every setting about that must be one that is enforced."""
@@ -153,10 +155,14 @@ def read_state(
         own_builds=own_builds(places, record),
     )
     try:
-        interpreter, hosted, index = _host(places, core_setting, python, _Means(sources, index_options, record))
+        interpreter, hosted, index = _host(
+            places, core_setting, python, _Means(sources, index_options, record, options.core_version)
+        )
     except PmError as error:
         if error.key == "pm.core" and options.core is not None:
             error.key = "--core"
+        else:  # no word of the command is wrong
+            error.word = ("", "")
         raise
     try:
         policy = _policy(settings, record, options, sources)
@@ -311,6 +317,7 @@ class _Means(NamedTuple):
     sources: Sources
     index_options: IndexOptions
     record: Record | None
+    core_version: str
 
 
 def _host(places: Places, core_setting: str, python: str, means: _Means) -> tuple[Interpreter, HostedCore, IndexClient]:
@@ -321,7 +328,9 @@ def _host(places: Places, core_setting: str, python: str, means: _Means) -> tupl
         index_options = means.index_options._replace(interpreter=interpreter.path)
         index = open_index(places.cache, interpreter.target, means.sources, index_options)
         try:
-            hosted = find_core(core_setting, places, interpreter.target, index, recorded=recorded)
+            hosted = find_core(
+                core_setting, places, interpreter.target, index, recorded=recorded, version=means.core_version
+            )
             other = None if python or _admits(hosted, interpreter) else _another(hosted.core.requires_python, places)
         except CoreNeedsPython as error:
             index.close()

@@ -252,6 +252,9 @@ NOT_FOLLOWED = {
     "pm/cli/listings_text.py: {} more come with the core; `hermes plugins list --all` shows them",
     # tests/functional/test_verbs_locked.py
     "admission/notices.py: `hermes pm rollback` goes back to it; to have both, {}",
+    # tests/functional/test_extras.py
+    "pm/cli/extras_verb.py: name the extras to {}; `hermes pm extras` lists them",
+    "pm/operations/extras.py: `hermes pm init --core '{}'` chooses the published core with them",
     # tests/functional/test_linked_plugins.py
     "pm/operations/verify.py: `hermes plugins check {}` judges it as it is now",
     # tests/contracts/test_stopped.py

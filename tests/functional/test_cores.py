@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from admission import Core, Origin, Owner, Problem, Requirement, Target
+from fixtures.homes import Home
 from fixtures.server import IndexServer
 from fixtures.wheels import LINUX_311, Distribution
 from lockfiles import Artifact, Pin
@@ -477,3 +479,17 @@ def test_an_installation_without_the_embedded_core_says_so(places: Places) -> No
     said = "the embedded core's wheel is missing from this installation of `hermes-plugin-manager`"
     hint = "install `hermes-plugin-manager` again, or name another core with `--core`"
     assert (done.stdout, done.stderr) == (f"not-found-on-index; {said}; {hint}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("0.19.0", "==0.19.0"), ("v0.19.0", "==0.19.0"), ("==0.19.0", "==0.19.0"), (">=0.18,<0.20", ">=0.18,<0.20")],
+)
+def test_a_version_without_a_name_is_told_with_the_name(home: Home, written: str, meant: str) -> None:
+    answer = home.ask("pm", "init", "--core", written)
+    [reason], [step] = answer.value["reasons"], answer.value["steps"]
+    assert (reason["code"], reason["hint"]) == ("invalid-declaration", f"did you mean `hermes-agent{meant}`?")
+    assert shlex.split(step["command"]) == ["hermes", "pm", "init", "--core", f"hermes-agent{meant}"]
+    home.configure(f"  core: {written!r}\n")
+    answer = home.ask("pm", "init")
+    assert (answer.value["reasons"][0]["hint"], answer.steps) == (f"did you mean `hermes-agent{meant}`?", ["retry "])

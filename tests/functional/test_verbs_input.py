@@ -50,7 +50,7 @@ def test_wrong_usage_is_told_on_standard_error_and_writes_nothing(home: Home, wo
             "did you mean `hermes plugins install`?",
         ),
         ("plugins delete x", "hermes plugins: error: there is no verb `delete`", "`hermes plugins remove`?"),
-        ("pm xyz", "hermes pm: error: there is no verb `xyz`", "it has `init`, `verify`, "),
+        ("pm xyz", "hermes pm: error: there is no verb `xyz`", "it has `init`, `extras`, "),
         ("plugins list --jsn", "hermes plugins list: error: there is no option `--jsn`", "did you mean `--json`?"),
         ("pm init --cor=x", "hermes pm init: error: there is no option `--cor`", "did you mean `--core`?"),
         ("plugins --offline list", "`--offline` is not at its place", "write it behind `hermes plugins list`"),
