@@ -167,6 +167,6 @@ def _core(word: str | None) -> str | None:
     """Return a core with a project's folder spelled so that it means the same from everywhere."""
     if not word:
         return word
-    from pm.host.core import is_project
+    from pm.host.core_setting import is_project
 
     return str(Path(word).absolute()) if is_project(word) and not word.startswith("~") else word

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pm.cli.plugins_table import PLUGINS
 from pm.cli.pm_table import PM
-from pm.cli.verb import HOME, Argument, Verb
+from pm.cli.verb import CORE, HOME, Argument, Verb
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -20,13 +20,13 @@ FAMILIES = {
     "plugins": "install, enable, check and remove plugins",
     "pm": "the generation, its receipts, and why something is in it",
     "run": "run a command in the selected generation",
+    "update": "update the core, with its extras and everything that is enabled",
     "link": "make the front door: a `hermes` that starts this manager",
     "uninstall": "delete the manager's state, front doors and drop-ins; plugins, configs and memories stay",
     "unlink": "take the front door away, and put back what stood there",
 }
 """First words that the manager answers itself; everything else is handed to the core's own `hermes`."""
-LATER_VERBS = {
-    ("update",): "`hermes pm init --core REQUIREMENT` chooses another version of the core",
+LATER_VERBS: dict[tuple[str, ...], str] = {
     # the host would install into the environment that it runs in
     (
         "memory",
@@ -88,7 +88,54 @@ _UNINSTALL = Verb(
     ),
     changes=True,
 )
-VERBS = {(verb.family, verb.name): verb for verb in (*PLUGINS, *PM, _RUN, _LINK, _UNLINK, _UNINSTALL)}
+_OF_THE_HOST = "accepted as the host has it, and without effect: "
+_UPDATE = Verb(
+    "update",
+    "",
+    FAMILIES["update"],
+    "pm.cli.update_verb:update_core",
+    own=(
+        CORE._replace(
+            help="this core instead of the newest: a requirement such as `hermes-agent==0.19.0`, or a folder"
+        ),
+        Argument(
+            ("--without",),
+            "leave this plugin out: it is disabled in every profile, and stays installed",
+            metavar="NAME",
+            is_repeatable=True,
+        ),
+        Argument(
+            ("--check",),
+            "say what would happen, and change nothing; as `--dry-run`",
+            "switch",
+            default=False,
+            is_told_again=False,
+        ),
+        Argument(
+            ("-y", "--yes"), "agree that other profiles change as well", "switch", default=False, is_told_again=False
+        ),
+        Argument(("--branch",), "refused: the branch of a checkout is chosen with git", metavar="BRANCH"),
+        Argument(
+            ("--backup", "--no-backup"),
+            f"{_OF_THE_HOST}the old generation is kept",
+            "switch",
+            default=False,
+            stored_as="backup",
+            is_told_again=False,
+        ),
+        Argument(
+            ("--gateway", "--force", "--force-venv"),
+            f"{_OF_THE_HOST}no running process is in the way",
+            "switch",
+            default=False,
+            stored_as="force",
+            is_told_again=False,
+        ),
+    ),
+    changes=True,
+    decides=True,
+)
+VERBS = {(verb.family, verb.name): verb for verb in (*PLUGINS, *PM, _RUN, _UPDATE, _LINK, _UNLINK, _UNINSTALL)}
 """Family and name → verb, in the order of help."""
 
 

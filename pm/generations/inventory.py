@@ -9,7 +9,8 @@ from pm.config.profiles import Enabled, enabled_plugins
 from pm.config.settings import Selection, Settings
 from pm.generations.records import Record
 from pm.generations.set_up import unreadable_state
-from pm.host.core import HostedCore, core_from_json, core_names
+from pm.host.core import HostedCore, core_from_json
+from pm.host.core_setting import core_names
 from pm.places import Places
 from pm.plugins.declaration_cache import Rules
 from pm.plugins.discovery import Found, find_plugins

@@ -1,8 +1,8 @@
 """Find the core that plugins must fit: the embedded one, a release of an index, or a project's folder."""
 
 import hashlib
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,9 +23,10 @@ from lockfiles.graph import requirement_of
 from pm.documents.boundary import alike, texts
 from pm.documents.files import PROJECT_FILE, Content, Fetch
 from pm.errors import PmError
+from pm.host.core_setting import is_project, wanted_release
 from pm.index import IndexClient
 from pm.index.folders import place_in_state, sha256_of, wheel_in_state
-from pm.names import EMBEDDED_NAME, HOST_NAME
+from pm.names import HOST_NAME
 from pm.places import Places
 from pm.plugins.declaration_cache import (
     Rules,
@@ -34,7 +35,6 @@ from pm.plugins.declaration_cache import (
     problem_from_json,
     requirement_from_json,
 )
-from pm.redaction import redact
 
 if TYPE_CHECKING:
     from admission.universe import PackageSets
@@ -73,19 +73,15 @@ class CoreNeedsPython(PmError):
         """As the index says it; several, joined by ` or `, where its files differ."""
 
 
-def core_names(setting: str) -> frozenset[str]:
-    """Return the names that mean the core before it is read."""
-    if not setting or is_project(setting):
-        return frozenset({HOST_NAME, EMBEDDED_NAME})
-    return frozenset({HOST_NAME, _wanted(setting).name})
+class LacksExtras(PmError):
+    """A release is there and has not every extra that is asked for."""
 
-
-def is_project(setting: str) -> bool:
-    """Say whether a setting of the core names a folder and not a release.
-
-    By its spelling alone: a folder that happens to be called `hermes-agent` must not change what the setting means.
-    """
-    return setting.startswith(("/", ".", "~")) or ("/" in setting.partition("@")[0] and "://" not in setting)
+    def __init__(self, core: Candidate, extras: Sequence[str]) -> None:
+        listed = ", ".join(f"`{extra}`" for extra in extras)
+        message = f"{core.name} {core.version} has no extra{'s' if len(extras) > 1 else ''} {listed}"
+        has = f"it has {', '.join(core.extras)}" if core.extras else "it has none"
+        super().__init__("unknown-extra", message, hint=has, key="pm.core")
+        self.extras = tuple(extras)
 
 
 def find_core(
@@ -103,7 +99,7 @@ def find_core(
     A project's files may change, so they are looked at each time. Nothing is written outside of the cache.
     Raise `PmError` (`not-found-on-index`, `no-matching-version`, `index-unreachable`, `invalid-declaration` …).
     """
-    if _still_holds(recorded, setting, target):
+    if _still_holds(recorded, setting, target) and version in ("", recorded.get("version")):
         return core_from_json(recorded)
     if not setting:
         return _embedded(places, target)
@@ -121,22 +117,10 @@ def setting_with(hosted: HostedCore, extras: Iterable[str]) -> str:
     return f"{HOST_NAME if hosted.kind == 'embedded' else core.name}{listed}=={core.gate_version}"
 
 
-def with_extras(setting: str, extras: Iterable[str]) -> str:
-    """Return a setting of the core with just these extras; what else it says stays."""
-    from pm.host.project_core import without_extras
+def newer_versions(hosted: HostedCore, index: IndexClient) -> tuple[str, ...]:
+    """Return the usable releases of a released core that are newer than it, the newest first.
 
-    listed = ",".join(sorted(extras))
-    listed = f"[{listed}]" if listed else ""
-    if is_project(setting):
-        return f"{without_extras(setting)}{listed}"
-    wanted = _wanted(setting)
-    return f"{wanted.name}{listed}{wanted.specifier}"
-
-
-def newer_cores(hosted: HostedCore, index: IndexClient, count: int, extras: Iterable[str] = ()) -> tuple[Core, ...]:
-    """Return the newest releases of a released core that are newer than it and usable, the newest first.
-
-    They have its extras and some more, as far as they have such. Raise `PmError` as `find_core` does.
+    Raise `PmError` as `find_core` does.
     """
     from admission.universe import PackageSets
     from admission.versions import VersionSets, bits
@@ -146,16 +130,24 @@ def newer_cores(hosted: HostedCore, index: IndexClient, count: int, extras: Iter
         index.fetch(Need(pages=(name,)))
     page = index.facts.pages[name]
     package = PackageSets(page, VersionSets(page.versions), opted_in=False, not_after="")
-    current = package.sets.select(f">{hosted.core.version}")
-    wanted = sorted({*hosted.core.extras, *extras})
-    cores: list[Core] = []
-    for position in bits(package.free & current):
-        if len(cores) == count:
-            break
-        candidate = _known_candidate(name, page.versions[position], index)
-        if not candidate.invalid:
-            cores.append(_core_of(candidate, tuple(e for e in wanted if e in candidate.extras)))
-    return tuple(cores)
+    newer = package.free & package.sets.select(f">{hosted.core.version}")
+    return tuple(page.versions[position] for position in bits(newer))
+
+
+def newer_cores(hosted: HostedCore, index: IndexClient, count: int, extras: Iterable[str] = ()) -> tuple[Core, ...]:
+    """Return the newest releases of a released core that are newer than it and usable, the newest first.
+
+    They have all of its extras, and some more as far as they have such. Raise `PmError` as `find_core` does.
+    """
+    return tuple(islice(_newer_cores(hosted, index, set(extras)), count))
+
+
+def _newer_cores(hosted: HostedCore, index: IndexClient, extras: set[str]) -> Iterator[Core]:
+    chosen = set(hosted.core.extras)
+    for version in newer_versions(hosted, index):
+        candidate = _known_candidate(hosted.core.name, version, index)
+        if not candidate.invalid and chosen <= set(candidate.extras):
+            yield _core_of(candidate, tuple(sorted(chosen | (extras & set(candidate.extras)))))
 
 
 def keep_core(hosted: HostedCore, places: Places) -> None:
@@ -294,7 +286,7 @@ def _embedded(places: Places, target: Target) -> HostedCore:
 def _release(setting: str, places: Places, target: Target, index: IndexClient, *, version: str) -> HostedCore:
     from pm.plugins.bundled import read_bundled
 
-    wanted = _wanted(setting)
+    wanted = wanted_release(setting)
     version = _newest(wanted._replace(specifier=f"=={version}") if version else wanted, target, index)
     candidate = _known_candidate(wanted.name, version, index)
     if candidate.invalid:
@@ -302,42 +294,10 @@ def _release(setting: str, places: Places, target: Target, index: IndexClient, *
         raise PmError("invalid-declaration", text)
     unknown = sorted(set(wanted.extras) - set(candidate.extras))
     if unknown:
-        text = f"{wanted.name} {version} has no extra `{unknown[0]}`"
-        has = f"it has {', '.join(candidate.extras)}" if candidate.extras else "it has none"
-        raise PmError("unknown-extra", text, hint=has, key="pm.core")
+        raise LacksExtras(candidate, unknown)
     rules = Rules(frozenset({HOST_NAME, candidate.name}), cache_directory=places.cache / "read")
     bundled = read_bundled(index.download(wanted.name, version), rules)
     return HostedCore(_core_of(candidate, wanted.extras), "release", setting, bundled)
-
-
-_VERSION_ALONE = re.compile(r"(?:[=<>~!]=?=?\s*)?v?\d[\w.!+*-]*(?:\s*,.*)?")
-
-
-def _wanted(setting: str) -> Requirement:
-    from admission import InvalidRequirementText, parse_requirement
-
-    if "://" in setting and "@" not in setting.partition("://")[0]:
-        raise _no_release(setting, HOST_NAME)
-    if _VERSION_ALONE.fullmatch(setting):
-        meant = f"{HOST_NAME}{'' if setting[0] in '=<>~!' else '=='}{setting.removeprefix('v')}"
-        text = f"the core is written with its name, and `{setting}` is a version"
-        hint = f"did you mean `{meant}`?"
-        raise PmError("invalid-declaration", text, hint=hint, key="pm.core", word=(setting, meant))
-    try:
-        wanted = parse_requirement(setting, Origin(Owner("core", "")))
-    except InvalidRequirementText as error:
-        text = f"the core is not a requirement: {error.message}"
-        hint = f"write `{error.correction}`" if error.correction else "a folder is written with a `/`, as in `./hermes`"
-        raise PmError("invalid-declaration", text, hint=hint, key="pm.core") from error
-    if wanted.url or wanted.marker:
-        raise _no_release(wanted.canonical, wanted.name)
-    return wanted
-
-
-def _no_release(written: str, name: str) -> PmError:
-    text = f"the core must be a release of an index, and `{written}` is none"
-    hint = f"write its name and version, such as `{name}==0.19.0`; for a checkout, write its folder"
-    return PmError("invalid-declaration", redact(text), hint=hint, key="pm.core")
 
 
 def _newest(wanted: Requirement, target: Target, index: IndexClient) -> str:

@@ -7,7 +7,8 @@ from admission import canonical_name
 from admission.core_gate import nearest, told_extras
 from lockfiles.graph import requirement_of
 from pm.errors import PmError
-from pm.host.core import HostedCore, setting_with, with_extras
+from pm.host.core import HostedCore, setting_with
+from pm.host.core_setting import with_extras
 from pm.index import IndexClient
 from pm.operations.core_choice import need_core_choice
 from pm.operations.init import initialise

@@ -48,22 +48,22 @@ def initialise(run: OperationRun, options: Options, bundle: Bundle | None = None
         run.reads(state)
         if bundle is None:
             need_core_choice(run, state)
-        changes = (*_changes(state), *_folders(state.settings, bundle))
+        changes = (*wanted_settings(state), *_folders(state.settings, bundle))
         is_new = bundle is not None and state.record is not None and not bundle.agrees(state.record.lock)
-        if not changes and not is_new and _is_made(run, state, state.union):
+        if not changes and not is_new and is_made(run, state, state.union):
             run.decides_on(state.union)
             return Done("unchanged")
         verdict = resolve(run, resolver, state.union)
         admitted = isinstance(verdict.decision, Admitted)
-        if not changes and not is_new and admitted and _is_made(run, state, verdict.proposal):
+        if not changes and not is_new and admitted and is_made(run, state, verdict.proposal):
             return Done("unchanged")
         if isinstance(verdict.decision, Admitted):
-            _note_members(run, resolver, verdict.proposal.members, verdict.decision.lock)
+            note_members(run, resolver, verdict.proposal.members, verdict.decision.lock)
         edits = Edits({run.places.root: changes}, decided_on=decided_on(state))
         return realise(run, resolver, verdict, edits)
 
 
-def _note_members(run: OperationRun, resolver: Resolver, members: Iterable[Member], lock: Lock) -> None:
+def note_members(run: OperationRun, resolver: Resolver, members: Iterable[Member], lock: Lock) -> None:
     """Say what is odd about the plugins that are admitted, as where each of them is asked for."""
     for member in members:
         for note in member.declaration.notes:
@@ -116,13 +116,14 @@ def _folders(settings: Settings, bundle: Bundle | None) -> Iterator[ConfigChange
         yield Set("pm.find_links", (str(bundle.wheels),))
 
 
-def _changes(state: State) -> tuple[ConfigChange, ...]:
+def wanted_settings(state: State) -> tuple[ConfigChange, ...]:
+    """Return what the config says otherwise of core and Python once the operator has chosen."""
     options, settings = state.options, state.settings
     wanted = (("pm.core", options.core, settings.core), ("pm.python", options.python, settings.python))
     return tuple(Set(name, wish) for name, wish, is_set in wanted if wish is not None and wish != is_set)
 
 
-def _is_made(run: OperationRun, state: State, proposal: Proposal) -> bool:
+def is_made(run: OperationRun, state: State, proposal: Proposal) -> bool:
     """Say whether the selected generation is what was asked for, and all of its files are what they were."""
     record = state.record
     return (

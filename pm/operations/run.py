@@ -108,6 +108,12 @@ class OperationRun:
         """Say which plugin is judged; `None` where it is about several, or about the whole union."""
         self.operation = self.operation._replace(plugin=plugin)
 
+    def is_about_core(self, setting: str) -> None:
+        """Say which core is judged: the command that does the same again names it, whatever is published then."""
+        words = self.operation.command
+        if setting and "--core" not in words and not any(word.startswith("--core=") for word in words):
+            self.operation = self.operation._replace(command=(*words, "--core", setting))
+
     def decides_on(self, proposal: Proposal) -> None:
         """Say which union the verdict is about."""
         self.decides_on_inputs(map(plugin_of, proposal.members), proposal.fingerprint)

@@ -34,7 +34,7 @@ def _commands(step: Step, operation: Operation, taken: Collection[str] = ()) -> 
             commands = [_look(step, operation, _places((step,), taken)) or again]
         case "update-core":
             core = step.value or step.subject  # without one it is the core that the config names
-            commands = [_init(core, operation), *([again] if core and operation.name != "init" else ())]
+            commands = [_init(core, operation), *([again] if core and operation.name not in _OF_A_CORE else ())]
         case "re-enable" | "repair" | "set-up" | "roll-back":
             commands = [_hermes(operation, *_mending(step))]
         case "leave-out":
@@ -69,7 +69,9 @@ def _reworded(word: str, step: Step) -> str:
 
 
 def _without_plugin(operation: Operation, key: str) -> tuple[str, ...]:
-    """Return the same command with one plugin less; empty where it does not name that plugin beside others."""
+    """Return the same command with one plugin less; empty where it neither names that one nor can leave it out."""
+    if operation.name == "update":
+        return (*operation.command, "--without", key)
     if operation.name != "enable":
         return ()
     fewer = tuple(word for word in operation.command if not (same_key(word, key) or same_key(word, leaf(key))))
@@ -91,10 +93,10 @@ def _all_of(parts: Sequence[Step], operation: Operation, taken: Collection[str])
         return [(*operation.command, *consents)]
     commands = [_commands(part, operation)[0] for part in parts if part.action == "leave-out"]
     commands += [(*look, *consents) for look in looks]
-    if core and operation.name != "init":
+    if core and operation.name not in _OF_A_CORE:
         commands.append((*_init(core, operation), *consents))
     if consents or core or len(commands) > len(looks):
-        again = _init(core, operation) if core and operation.name == "init" else operation.command
+        again = _init(core, operation) if core and operation.name in _OF_A_CORE else operation.command
         commands.append((*again, *consents))
     return list(dict.fromkeys(commands))
 
@@ -152,21 +154,23 @@ def _look(step: Step, operation: Operation, places: Mapping[str, Sequence[str]],
     with_core = ("--core", core) if core else _options(words, ("--core",))
     if operation.name == "check":
         return (*_without_options(words, ("--core", "--patch", "--patch-at", "--patch-for")), *patch, *with_core)
-    if operation.name == "init" and (not with_core or any(word.startswith(_NOT_OF_A_LOOK) for word in words)):
+    if operation.name in _OF_A_CORE and (not with_core or any(word.startswith(_NOT_OF_A_LOOK) for word in words)):
         return ()
-    if operation.name != "init" and judged is None:
+    if operation.name not in _OF_A_CORE and judged is None:
         return ()
     named = (operation.argument or judged.key,) if judged is not None else ()
     return _hermes(operation, "plugins", "check", *named, *patch, *_limits(words), *with_core)
 
 
-_NOT_OF_A_LOOK = ("--python", "--bundle")
+_OF_A_CORE = ("init", "update")
+"""Operations that choose a core: their commands name it."""
+_NOT_OF_A_LOOK = ("--python", "--bundle", "--without")
 
 
 def _init(core: str, operation: Operation) -> tuple[str, ...]:
     """Choose a core, with what was allowed; of a refused choice all else stays as it was asked for."""
     chosen = ("--core", core) if core else ()
-    if operation.name == "init":
+    if operation.name in _OF_A_CORE:
         return (*_without_options(operation.command, ("--core",)), *chosen)
     return _hermes(operation, "pm", "init", *chosen, *_limits(operation.command))
 

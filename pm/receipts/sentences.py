@@ -35,6 +35,7 @@ _OPERATIONS = {
     "validate": _Words("is valid", "is not valid", "is valid", "is not valid", "is valid"),
     "init": _passive("set up"),
     "extras": _passive("set up"),
+    "update": _passive("updated")._replace(unchanged="is up to date"),
     "rollback": _passive("rolled back"),
     "why": _Words(
         done="can be installed here",

@@ -26,6 +26,11 @@ _WARNINGS = (
         "nothing, if the feature works; the core may reinstall its own version, or refuse this one",
     ),
     WarningCode(
+        "core-held-back",
+        "a newer core is published, and `pm.core` is a range that does not hold it",
+        "name it with `hermes update --core`, if you want it",
+    ),
+    WarningCode(
         "core-pins-already",
         "a requirement of the plugin changes nothing, because the core pins the package",
         "its author may remove the requirement",
@@ -69,6 +74,11 @@ _WARNINGS = (
         "older-for-dependency",
         "a newer version exists, and what is named stands in its way",
         "nothing, unless the newer one matters: then change what is named",
+    ),
+    WarningCode(
+        "admitted-now",
+        "a plugin that was refused before, and is not enabled, would be admitted with the core and the plugins of now",
+        "enable it with the command that the hint names, if you still want it",
     ),
     WarningCode(
         "prerelease-chosen",

@@ -12,7 +12,8 @@ from pm.config.settings import Settings
 from pm.errors import PmError
 from pm.generations.inventory import Surroundings, reading_rules, take_inventory
 from pm.generations.records import Member, Record, read_selected, recorded
-from pm.host.core import CoreNeedsPython, HostedCore, core_names, find_core
+from pm.host.core import CoreNeedsPython, HostedCore, find_core
+from pm.host.core_setting import core_names
 from pm.host.cutoff import instant_of
 from pm.host.interpreter import Interpreter, default_interpreter, describe_interpreter, find_interpreter
 from pm.index import IndexClient, IndexOptions, open_index

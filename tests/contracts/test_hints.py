@@ -252,6 +252,10 @@ NOT_FOLLOWED = {
     "pm/cli/listings_text.py: {} more come with the core; `hermes plugins list --all` shows them",
     # tests/functional/test_verbs_locked.py
     "admission/notices.py: `hermes pm rollback` goes back to it; to have both, {}",
+    # tests/functional/test_update.py
+    "pm/operations/update.py: `hermes update --core {}=={}`",
+    "pm/operations/update.py: {}; `hermes pm extras remove {}` gives up what is chosen and no longer there",
+    "pm/cli/update_verb.py: choose it in the checkout with git, then `hermes update` takes its files as they are",
     # tests/functional/test_extras.py
     "pm/cli/extras_verb.py: name the extras to {}; `hermes pm extras` lists them",
     "pm/operations/extras.py: `hermes pm init --core '{}'` chooses the published core with them",

@@ -20,12 +20,12 @@ from pm.host.core import (
     CoreNeedsPython,
     HostedCore,
     core_from_json,
-    core_names,
     core_to_json,
     find_core,
     keep_core,
     paths_of_core,
 )
+from pm.host.core_setting import core_names
 from pm.host.embedded import embedded_core_wheel, spoken_version
 from pm.host.interpreter import default_interpreter
 from pm.index import IndexClient, IndexOptions, Limits, open_index

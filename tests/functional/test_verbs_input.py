@@ -30,7 +30,7 @@ NEW = str(PLUGINS / "admitted-simple")
         "pm receipts example nonsense",
         "pm frobnicate",
         "run",
-        "update",
+        "memory setup",
         "uninstall --now",
     ],
 )
@@ -56,7 +56,7 @@ def test_wrong_usage_is_told_on_standard_error_and_writes_nothing(home: Home, wo
         ("plugins --offline list", "`--offline` is not at its place", "write it behind `hermes plugins list`"),
         ("plugins show a b", "hermes plugins show: error: `b` is one word too many", "`hermes plugins show --help`"),
         ("run --saf -- true", "hermes run: error: there is no option `--saf`", "did you mean `--safe`?"),
-        ("update", "hermes: error: `update` is not part of this version", "`hermes pm init --core REQUIREMENT`"),
+        ("pm extra", "hermes pm: error: there is no verb `extra`", "did you mean `hermes pm extras`?"),
         ("plugins update", "`plugins update` is not part of this version", "`hermes plugins install SOURCE --force`"),
         ("pm rollback x", "argument N: `x` is not a whole number", ""),
         ("plugin list", "there is no command `plugin`", "did you mean `hermes plugins list`?"),

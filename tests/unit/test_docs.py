@@ -18,7 +18,6 @@ from admission.gates import root_requirements
 from admission.search import search
 from admission.universe import Universe, roots_of
 from fixtures.worlds import World, candidate, page
-from pm.cli.verb_table import LATER
 from pm.config.settings import Settings
 from pm.receipts.codes import CODES
 from pm.receipts.examples import example
@@ -190,10 +189,6 @@ def test_the_page_says_which_steps_the_program_proposes() -> None:
     said = re.search(r"This version proposes (.*?), the steps that close a list\.", " ".join(REFUSAL.split()))
     assert said is not None
     assert set(CODE.findall(said[1])) == proposed
-
-
-def test_the_page_says_which_of_its_commands_are_not_there() -> None:
-    assert ("`hermes update` is not part of this version" in " ".join(REFUSAL.split())) is ("update" in LATER)
 
 
 # -- how it decides

@@ -98,7 +98,7 @@ def test_a_verb_that_changes_something_can_be_tried_and_one_that_only_looks_cann
     assert changing == {
         *(f"plugins {name}" for name in ("install", "remove", "enable", "disable")),
         *(f"pm {name}" for name in ("init", "extras", "repair", "rollback", "gc", "services", "bundle")),
-        *("link", "unlink", "uninstall"),
+        *("update", "link", "unlink", "uninstall"),
     }
     with pytest.raises(SystemExit):
         parser("pm", "status").parse_args(["pm", "status", "--dry-run"])

@@ -11,7 +11,8 @@ import pytest
 from admission import Core, Origin, Owner, Problem, Requirement
 from fixtures.wheels import LINUX_311
 from pm.errors import PmError
-from pm.host.core import HostedCore, core_from_json, core_names, core_to_json, find_core, is_project, paths_of_core
+from pm.host.core import HostedCore, core_from_json, core_to_json, find_core, paths_of_core
+from pm.host.core_setting import core_names, is_project
 from pm.host.project_core import named_project
 from pm.index import IndexOptions, open_index
 from pm.index.package_sources import Sources
