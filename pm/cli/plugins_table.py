@@ -6,13 +6,15 @@ PLUGINS = (
     Verb(
         "plugins",
         "install",
-        "install a plugin from a folder, an archive or a git repository",
+        "install plugins from folders, archives or git repositories",
         "pm.cli.plugins_verbs:install_plugin",
         own=(
             Argument(
-                ("source",),
-                "a folder, a `.zip`, a `.tar.*`, the address of a git repository, or `OWNER/REPOSITORY`",
+                ("sources",),
+                "each a folder, a `.zip`, a `.tar.*`, the address of a git repository, or `OWNER/REPOSITORY`; either"
+                " all of them are installed, or none",
                 metavar="SOURCE",
+                how_many="+",
             ),
             Argument(("--enable",), "check it and enable it", "switch", one_of="which"),
             Argument(("--no-enable",), "leave it disabled", "switch", stores=False, stored_as="enable", one_of="which"),
@@ -26,10 +28,43 @@ PLUGINS = (
     ),
     Verb(
         "plugins",
+        "update",
+        "replace plugins by what their sources have now, if that fits; without a name, say what is newer",
+        "pm.cli.plugins_verbs:update_plugin",
+        own=(
+            SEVERAL._replace(how_many="*"),
+            Argument(
+                ("--all",),
+                "every plugin whose source has something newer",
+                "switch",
+                default=False,
+                stored_as="everything",
+            ),
+            Argument(("--ref",), "move the plugin of a repository to this commit, in full", metavar="COMMIT"),
+            Argument(
+                ("-y", "--yes"),
+                "agree that a plugin requires more than before",
+                "switch",
+                default=False,
+                is_told_again=False,
+            ),
+        ),
+        changes=True,
+        decides=True,
+    ),
+    Verb(
+        "plugins",
+        "outdated",
+        "list the installed plugins, and whether their sources have something newer",
+        "pm.cli.plugins_verbs:list_outdated",
+        own=(SEVERAL._replace(how_many="*"),),
+    ),
+    Verb(
+        "plugins",
         "remove",
-        "remove a plugin, every mention of it in the config, and what only it needed",
+        "remove plugins, every mention of them in the config, and what only they needed",
         "pm.cli.plugins_verbs:remove_plugin",
-        own=(PLUGIN,),
+        own=(SEVERAL,),
         changes=True,
     ),
     Verb(
@@ -44,9 +79,9 @@ PLUGINS = (
     Verb(
         "plugins",
         "disable",
-        "disable a plugin; it stays installed",
+        "disable plugins; they stay installed",
         "pm.cli.plugins_verbs:disable_plugin",
-        own=(PLUGIN,),
+        own=(SEVERAL,),
         changes=True,
     ),
     Verb(

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from functools import partial
 
-from pm.cli.console import ask
+from pm.cli.console import ask, misused
 from pm.cli.invocation import Call
 from pm.errors import PmError
 from pm.names import shown
@@ -15,13 +15,32 @@ from pm.names import shown
 def install_plugin(arguments: Namespace, words: Sequence[str]) -> int:
     """Install a plugin; on a terminal ask whether to enable it, where the words do not say so."""
     from pm.operations.install import InstallOptions, install
+    from pm.operations.install_several import install_several
 
     call = Call(arguments, words)
-    enable = arguments.enable
-    if enable is None:
-        enable = arguments.yes or (_is_there(arguments.source) and ask(f"enable {shown(arguments.source)} as well?"))
-    how = InstallOptions(enable=bool(enable), force=arguments.force, commit=arguments.ref or "", keep=arguments.keep)
-    return call.change("install", arguments.source, lambda run: install(run, arguments.source, how, call.options()))
+    sources = list(dict.fromkeys(arguments.sources))
+    if len(sources) > 1 and (arguments.ref or arguments.keep):
+        option = "--ref" if arguments.ref else "--keep"
+        raise misused("plugins install", f"`{option}` is about one source, and several are named")
+    how = InstallOptions(
+        enable=_wants_enabled(arguments, sources),
+        force=arguments.force,
+        commit=arguments.ref or "",
+        keep=arguments.keep,
+    )
+    if len(sources) > 1:
+        said = ", ".join(sources)
+        return call.change("install", said, lambda run: install_several(run, sources, how, call.options()))
+    return call.change("install", sources[0], lambda run: install(run, sources[0], how, call.options()))
+
+
+def _wants_enabled(arguments: Namespace, sources: Sequence[str]) -> bool:
+    if arguments.enable is not None:
+        return bool(arguments.enable)
+    if arguments.yes:
+        return True
+    named = ", ".join(map(shown, sources))
+    return all(map(_is_there, sources)) and bool(ask(f"enable {named} as well?"))
 
 
 def _is_there(source: str) -> bool:
@@ -35,12 +54,45 @@ def _is_there(source: str) -> bool:
     return True
 
 
+def update_plugin(arguments: Namespace, words: Sequence[str]) -> int:
+    """Update plugins; without a name only say which ones have something newer."""
+    from pm.operations.update_plugins import PluginUpdate, update_plugins
+
+    names = list(dict.fromkeys(arguments.names))
+    if not names and not arguments.everything:
+        return list_outdated(arguments, words)
+    if names and arguments.everything:
+        raise misused("plugins update", "`--all` means every plugin, and some are named")
+    if arguments.ref and len(names) != 1:
+        raise misused("plugins update", "`--ref` is about one plugin")
+    call = Call(arguments, words)
+
+    def agree(said: str) -> bool:
+        call.talk.clear()
+        return arguments.yes or bool(ask(f"{said}: update all the same?"))
+
+    how = PluginUpdate(commit=arguments.ref or "", everything=arguments.everything, agree=agree)
+    said = ", ".join(names)
+    return call.change("update-plugins", said, lambda run: update_plugins(run, names, how, call.options()))
+
+
+def list_outdated(arguments: Namespace, words: Sequence[str]) -> int:
+    """List the installed plugins, each as it stands to its source."""
+    from pm.cli.outdated import outdated_rows, outdated_text
+
+    call = Call(arguments, words)
+    view = call.view()
+    rows = outdated_rows(view, arguments.names, offline=arguments.offline)
+    return call.print({"plugins": rows}, outdated_text)
+
+
 def remove_plugin(arguments: Namespace, words: Sequence[str]) -> int:
-    """Remove a plugin."""
+    """Remove plugins, all of them by one commit."""
     from pm.operations.remove import remove
 
     call = Call(arguments, words)
-    return call.change("remove", arguments.name, lambda run: remove(run, arguments.name, call.options()))
+    names = list(dict.fromkeys(arguments.names))
+    return call.change("remove", ", ".join(names), lambda run: remove(run, names, call.options()))
 
 
 def enable_plugin(arguments: Namespace, words: Sequence[str]) -> int:
@@ -53,10 +105,11 @@ def enable_plugin(arguments: Namespace, words: Sequence[str]) -> int:
 
 
 def disable_plugin(arguments: Namespace, words: Sequence[str]) -> int:
-    """Disable a plugin."""
+    """Disable plugins, all of them by one commit."""
     from pm.operations.disable import disable
 
-    return Call(arguments, words).change("disable", arguments.name, lambda run: disable(run, arguments.name))
+    names = list(dict.fromkeys(arguments.names))
+    return Call(arguments, words).change("disable", ", ".join(names), lambda run: disable(run, names))
 
 
 def list_plugins(arguments: Namespace, words: Sequence[str]) -> int:

@@ -34,10 +34,6 @@ LATER_VERBS: dict[tuple[str, ...], str] = {
     ): "`memory.provider` in `config.yaml` selects a provider; `hermes plugins enable NAME` checks it",
     ("memory", "off"): "take `memory.provider` out of `config.yaml`",
     ("plugins", "search"): "",
-    (
-        "plugins",
-        "update",
-    ): "`hermes plugins install SOURCE --force` puts a newer version in the place of an installed one",
     ("pm", "audit"): "",
     ("pm", "dashboard"): "`hermes pm status --json` answers programs",
     ("pm", "doctor"): "`hermes pm status` names what is damaged, and `hermes pm verify` compares every file",

@@ -355,13 +355,15 @@ def apply(places: Places, edits: Edits, pointer: bytes | None, *, operation: str
             commit(places, replacements, pointer, operation=operation)
 
 
-def consents_left(consents: Mapping[str, Any], lock: Lock, gone: str = "") -> dict[str, object]:
+def consents_left(consents: Mapping[str, Any], lock: Lock, gone: Sequence[str] = ()) -> dict[str, object]:
     """Return what stays consented to for what stays: a consent goes with the package or the plugin that it was for."""
     names = lock.versions()
     lists = {name: value for name, value in consents.items() if isinstance(value, list | tuple)}
     left: dict[str, object] = {name: [one for one in value if one in names] for name, value in lists.items()}
     if "allow_direct_urls" in lists:
-        left["allow_direct_urls"] = [key for key in lists["allow_direct_urls"] if not same_key(key, gone)]
+        left["allow_direct_urls"] = [
+            key for key in lists["allow_direct_urls"] if not any(same_key(key, one) for one in gone)
+        ]
     return {**consents, **left}
 
 

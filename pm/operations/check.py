@@ -98,6 +98,7 @@ def _several(run: OperationRun, resolver: Resolver, words: Sequence[str]) -> Res
                 judged.append(found)
             members = with_member(members, member_of(_placed(found, word), (state.places.profile,)))
         asked = [found.key for found in judged]
+        run.is_about_several(dict(zip(asked, words, strict=True)))
         decision = resolve(run, resolver, state.union.of(members), asked=asked).decision
         for found in judged:
             _note_imports(run, resolver, found, decision)

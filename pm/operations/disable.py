@@ -1,28 +1,30 @@
-"""Disable a plugin: always possible, without resolving, without a network, whatever state it is in."""
+"""Disable plugins: always possible, without resolving, without a network, whatever state they are in."""
+
+from collections.abc import Sequence
 
 from pm.config.edit import Disable
 from pm.generations.build import Prepared, apply, consents_left
 from pm.generations.records import next_number
-from pm.operations.leaver import commit_without, disowned, edits_of, fingerprinted, leaver_of
+from pm.operations.leaver import commit_without, disowned, edits_of, fingerprinted, leaver_of, leaving
 from pm.operations.run import OperationRun, Result
 from pm.receipts.receipt import Done
 
 
-def disable(run: OperationRun, word: str) -> Result:
-    """Disable a plugin in this profile; its packages stay until the next build, which drops what it alone required."""
-    leaver = leaver_of(run, word)
-    if not leaver.counts:
+def disable(run: OperationRun, words: Sequence[str]) -> Result:
+    """Disable plugins in this profile; packages stay until the next build, which drops what they alone required."""
+    known = {leaver.key: leaver for leaver in (leaver_of(run, word) for word in words)}
+    leavers = [leaver for leaver in known.values() if leaver.counts]
+    going = leaving(run, leavers or list(known.values()))
+    if not leavers:
         return Done("unchanged")
-    edits = edits_of(run, leaver, Disable(leaver.key, leaver.names))
-    record = leaver.record
+    edits = edits_of(run, leavers, lambda leaver: Disable(leaver.key, leaver.names))
+    record = going.record
     if run.operation.dry_run:
         return Done("disabled")
-    if record is None or not leaver.is_member:
+    if record is None or not any(leaver.is_member for leaver in leavers):
         apply(run.places, edits, None, operation="disable")
         return Done("disabled")
-    remaining = leaver.remaining(run.places.profile)
-    lock = disowned(record.lock, leaver.key) if leaver.leaves_union(run.places.profile) else record.lock
-    lock = fingerprinted(run, record, remaining, lock)
+    lock = fingerprinted(run, record, going.remaining, disowned(record.lock, going.gone))
     prepared = Prepared(next_number(run.places), record.environment, lock)
-    commit_without(run, leaver, prepared, edits, consents=consents_left(record.consents, lock))
+    commit_without(run, going, prepared, edits, consents=consents_left(record.consents, lock))
     return Done("disabled")

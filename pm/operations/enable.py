@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 
 from admission import Admitted, Refused
@@ -28,18 +28,22 @@ def enable(run: OperationRun, words: Sequence[str], options: Options) -> Result:
     with open_resolver(run.places, run.context.environ, options, run.context.index_options) as resolver:
         run.reads(resolver.state)
         need_core_choice(run, resolver.state)
-        found = {plugin.key: plugin for plugin in (find_plugin(resolver.state.here.found, word) for word in words)}
+        meant = [(find_plugin(resolver.state.here.found, word), word) for word in words]
+        found = {plugin.key: plugin for plugin, _ in meant}
         if len(found) == 1:
             return _one(run, resolver, next(iter(found.values())))
-        return _several(run, resolver, list(found.values()))
+        return _several(run, resolver, list(found.values()), {plugin.key: word for plugin, word in meant})
 
 
-def _several(run: OperationRun, resolver: Resolver, asked: Sequence[Found]) -> Result:
-    """Enable several plugins by one decision and one commit: either all of them are, or none."""
+def _several(run: OperationRun, resolver: Resolver, asked: Sequence[Found], words: Mapping[str, str]) -> Result:
+    """Enable several plugins by one decision and one commit: either all of them are, or none.
+
+    `words` are those that name them, by their keys.
+    """
     state = resolver.state
     new = [found for found in asked if not is_running(state, found)]
     members = [announced(run, state, found) for found in new]
-    run.is_about(None)
+    run.is_about_several(words)
     union = reduce(Proposal.with_member, members, state.union)
     if not new:
         run.decides_on(union)

@@ -1,7 +1,6 @@
 """Install a plugin from a folder or an archive: staged, read, judged, and only then put in its place."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,23 +9,15 @@ from admission.gates import judge_gates
 from pm.config.edit import Enable
 from pm.config.profiles import own_names
 from pm.generations.build import Edits, apply
-from pm.generations.transaction import Replacement
 from pm.generations.verification import changed_trees, is_kept
 from pm.names import is_key, same_key, shown
 from pm.operations.candidate import CandidatePlugin, announced_source, in_place_of
 from pm.operations.core_choice import need_core_choice
 from pm.operations.import_check import note_imports
-from pm.operations.installed_trees import InstalledTree
-from pm.operations.kept_trees import (
-    discard,
-    forget_tree,
-    keep_tree,
-    keep_what_is_lost,
-    placed,
-    recorded_tree,
-)
+from pm.operations.kept_trees import recorded_tree
 from pm.operations.leftovers import staging
 from pm.operations.new_generation import decided_on, realise
+from pm.operations.placing import placing
 from pm.operations.plugin_status import again, is_running
 from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
@@ -34,8 +25,6 @@ from pm.plugins.discovery import Found
 from pm.plugins.tree import link_target, tree_digest
 from pm.receipts.receipt import Done
 from pm.sources.stage import staged
-from pm.system.folders import remove_if_empty
-from pm.system.owners import hand_over
 from pm.verdict.resolve import Resolver, open_resolver
 from pm.verdict.state import Options, State
 from pm.verdict.union import member_of
@@ -66,15 +55,27 @@ def install(run: OperationRun, source: str, how: InstallOptions, options: Option
         if how.enable:
             need_core_choice(run, state)
         candidate = announced_source(run, taken, state)
-        if how.force and (target := link_target(candidate.place)):
-            _note_replaced_link(run, candidate.place, target)
-        same = not how.force and _is_there_already(state, candidate)
-        return (
-            candidate.misplaced
-            or (None if how.force or same else _installed_already(candidate))
-            or (_unchanged(run, state, candidate, how) if same else None)
-            or _Installation(run, resolver, candidate, how).result()
-        )
+        same = not how.force and is_there_already(state, candidate)
+        refused = in_the_way(run, candidate, how, same=same)
+        if refused is not None:
+            return refused
+        if same and is_so_already(state, candidate, how):
+            run.decides_on(state.union)
+            note_not_enabled(run, state, candidate.key)
+            return Done("unchanged")
+        return _Installation(run, resolver, candidate, how).result()
+
+
+def in_the_way(run: OperationRun, candidate: CandidatePlugin, how: InstallOptions, *, same: bool) -> Refused | None:
+    """Refuse a plugin that cannot be put in its place; `None` for one that can be, or whose files are there already."""
+    if how.force and (target := link_target(candidate.place)):
+        _note_replaced_link(run, candidate.place, target)
+    return candidate.misplaced or (None if how.force or same else _installed_already(candidate))
+
+
+def is_so_already(state: State, candidate: CandidatePlugin, how: InstallOptions) -> bool:
+    """Say whether a plugin whose files are there already is as it was asked for."""
+    return candidate.old is not None and (not how.enable or is_running(state, candidate.old))
 
 
 def _installed_already(candidate: CandidatePlugin) -> Refused | None:
@@ -95,7 +96,7 @@ def _note_replaced_link(run: OperationRun, place: Path, target: str) -> None:
     run.note(Problem("link-replaced", message, hint=hint))
 
 
-def _is_there_already(state: State, candidate: CandidatePlugin) -> bool:
+def is_there_already(state: State, candidate: CandidatePlugin) -> bool:
     """Say whether just these files were put there by an earlier installation, and are unchanged since."""
     if candidate.old is None:
         return False
@@ -108,18 +109,10 @@ def _is_there_already(state: State, candidate: CandidatePlugin) -> bool:
     )
 
 
-def _unchanged(run: OperationRun, state: State, candidate: CandidatePlugin, how: InstallOptions) -> Done | None:
-    """Say that what was asked for is so already; `None` if the plugin is still to be enabled."""
-    found = candidate.old
-    if found is None or (how.enable and not is_running(state, found)):
-        return None
-    run.decides_on(state.union)
-    if not any(in_place_of(member, candidate.key) for member in state.here.enabled.members):
-        _note_not_enabled(run, candidate.key)
-    return Done("unchanged")
-
-
-def _note_not_enabled(run: OperationRun, key: str) -> None:
+def note_not_enabled(run: OperationRun, state: State, key: str) -> None:
+    """Say of a plugin that no config enables how that is done."""
+    if any(in_place_of(member, key) for member in state.here.enabled.members):
+        return
     message = f"`{key}` is installed and disabled; whether it fits was not checked"
     run.note(Problem("not-enabled", message, hint=f"`hermes plugins enable {key}` checks and enables it"))
 
@@ -149,14 +142,14 @@ class _Installation:
         note_imports(run, self._resolver, candidate.found, folder=folder, lock=lock)
         if run.operation.dry_run:
             return verdict.decision
-        with self._placing() as (tree, replacements):
+        with placing(run, state, (candidate,)) as placement:
             names = own_names(candidate.found, tuple(_found_after(candidate, state)))
             edits = Edits(
                 {state.places.home: (Enable(candidate.key, names),)},
-                trees=replacements,
+                trees=placement.replacements,
                 decided_on=decided_on(state),
             )
-            result = realise(run, self._resolver, verdict, edits, trees={str(candidate.place): tree})
+            result = realise(run, self._resolver, verdict, edits, trees=placement.trees)
         return result if isinstance(result, Admitted) else self._kept(result)
 
     def _kept(self, result: Result) -> Result:
@@ -178,43 +171,14 @@ class _Installation:
             return self._kept(Refused(reasons))
         if not self._run.operation.dry_run:
             self._put()
-        _note_not_enabled(self._run, key)
+        note_not_enabled(self._run, self._state, key)
         return Done("admitted")
 
     def _put(self) -> None:
         """Put the plugin's folder in its place, and change nothing else."""
-        with self._placing() as (_, replacements):
-            edits = Edits(trees=replacements)
+        with placing(self._run, self._state, (self._candidate,)) as placement:
+            edits = Edits(trees=placement.replacements)
             apply(self._run.places, edits, None, operation=self._run.operation.name)
-
-    @contextmanager
-    def _placing(self) -> Iterator[tuple[InstalledTree, tuple[Replacement, ...]]]:
-        """Give the plugin's tree and what puts it in its place; what was not used is gone afterwards."""
-        around = self._candidate.place.parent
-        missing = [folder for folder in (around, around.parent) if not folder.exists()]
-        staged = self._candidate.staged
-        tree = InstalledTree(keep_tree(self._run.places, staged.folder), staged.origin)
-        replacements: tuple[Replacement, ...] = ()
-        try:
-            replacements = self._place(tree)
-            for folder in reversed(missing):
-                hand_over(folder, folder.parent)
-            yield tree, replacements
-        finally:
-            discard(self._run.places, replacements)
-            forget_tree(self._run.places, tree.digest)
-            for folder in missing:
-                remove_if_empty(folder)
-
-    def _place(self, tree: InstalledTree) -> tuple[Replacement, ...]:
-        places, place = self._run.places, self._candidate.place
-        if link_target(place):
-            return placed(places, tree, place, recorded="")
-        known = next((m.tree_digest for m in self._state.recorded if m.root == str(place)), "")
-        recorded = recorded_tree(places, place, known) or (None if self._candidate.old is None else "")
-        if recorded is not None:
-            keep_what_is_lost(self._run, place, recorded, tree.digest)
-        return placed(places, tree, place, recorded=recorded)
 
 
 def _found_after(candidate: CandidatePlugin, state: State) -> Iterator[Found]:

@@ -77,7 +77,7 @@ def forget_tree(places: Places, digest: str) -> None:
             remove_tree(places.tree(digest))
 
 
-def placed(places: Places, tree: InstalledTree, folder: Path, *, recorded: str | None) -> tuple[Replacement, ...]:
+def placed(places: Places, tree: InstalledTree, folder: Path, *, recorded: str | None) -> Replacement:
     """Return the replacement of a plugin's folder by a kept tree; what the plugin wrote into its folder comes along.
 
     `recorded` is the digest of the tree that was put there before; empty if that is not known, and nothing comes along;
@@ -86,18 +86,18 @@ def placed(places: Places, tree: InstalledTree, folder: Path, *, recorded: str |
     stage = _beside(folder)
     copy_plugin(places.tree(tree.digest), stage)
     _carry(own_files(places, folder, recorded), folder, stage)
-    return (Replacement(folder, tree=stage), noted(places, {folder: tree}))
+    return Replacement(folder, tree=stage)
 
 
-def emptied(places: Places, folder: Path, *, recorded: str) -> tuple[Replacement, ...]:
+def emptied(places: Places, folder: Path, *, recorded: str) -> Replacement:
     """Return the replacement that takes a plugin away, and leaves what it wrote into its folder itself."""
     own = own_files(places, folder, recorded)
     if not own:
-        return (Replacement(folder), noted(places, {folder: None}))
+        return Replacement(folder)
     stage = _beside(folder)
     stage.mkdir()
     _carry(own, folder, stage)
-    return (Replacement(folder, tree=stage), noted(places, {folder: None}))
+    return Replacement(folder, tree=stage)
 
 
 def discard(places: Places, replacements: Iterable[Replacement]) -> None:

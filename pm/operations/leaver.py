@@ -1,6 +1,6 @@
-"""The plugin that leaves: what is known of it, what its leaving changes in the config, and how that is committed."""
+"""The plugins that leave: what is known of them, what their leaving changes in the config, and how it is committed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,13 +61,39 @@ class Leaver(NamedTuple):
         """The folder that `remove` takes away: never one of the core's or of a project."""
         return self.found.folder if self.found is not None and self.found.source == "user" else None
 
-    def remaining(self, profile: str) -> tuple[Member, ...]:
-        members = self.record.members if self.record is not None else ()
-        return without(members, (self.key,), (profile,))
 
-    def leaves_union(self, profile: str) -> bool:
-        """Say whether no other profile has it either."""
-        return not any(same_key(member.key, self.key) for member in self.remaining(profile))
+class Leaving(NamedTuple):
+    """Plugins that go from a profile together."""
+
+    leavers: tuple[Leaver, ...]
+    record: Record | None
+    profile: str
+
+    @property
+    def remaining(self) -> tuple[Member, ...]:
+        """The members that stay."""
+        members = self.record.members if self.record is not None else ()
+        return without(members, (leaver.key for leaver in self.leavers), (self.profile,))
+
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """The keys of those that no other profile has either."""
+        staying = self.remaining
+        keys = (leaver.key for leaver in self.leavers)
+        return tuple(key for key in keys if not any(same_key(member.key, key) for member in staying))
+
+    @property
+    def named(self) -> str:
+        return ", ".join(f"`{leaver.key}`" for leaver in self.leavers)
+
+
+def leaving(run: OperationRun, leavers: Sequence[Leaver]) -> Leaving:
+    """Return plugins as they go together, and say in the receipt which ones stay."""
+    together = Leaving(tuple(leavers), leavers[0].record, run.places.profile)
+    if len(leavers) > 1:
+        run.is_about_several({leaver.key: leaver.key for leaver in leavers})
+    run.decides_on_inputs(map(plugin_of, together.remaining), "")
+    return together
 
 
 def leaver_of(run: OperationRun, word: str) -> Leaver:
@@ -163,7 +189,6 @@ def _announce(run: OperationRun, leaver: Leaver, found: Sequence[Found]) -> None
         plugin = plugin_of(member_of(leaver.found, (run.places.profile,)))
     else:
         plugin = Plugin(key=leaver.key, name=leaver.key, profile=run.places.profile)
-    remaining = leaver.remaining(run.places.profile)
     run.starts_from(
         Start(
             core=record.lock.core if record is not None else "",
@@ -175,32 +200,35 @@ def _announce(run: OperationRun, leaver: Leaver, found: Sequence[Found]) -> None
         )
     )
     run.is_about(plugin)
-    run.decides_on_inputs(map(plugin_of, remaining), "")
 
 
-def edits_of(run: OperationRun, leaver: Leaver, change: Disable | Remove) -> Edits:
+def edits_of(run: OperationRun, leavers: Sequence[Leaver], change: Callable[[Leaver], Disable | Remove]) -> Edits:
     """Return the edits of the config; what was selected as provider or engine is selected no longer."""
-    changes: list[ConfigChange] = [change]
+    changes = tuple(edit for leaver in leavers for edit in _edits_of(run, leaver, change(leaver)))
+    return Edits({run.places.home: changes}, decided_on={run.places.home: leavers[0].selection})
+
+
+def _edits_of(run: OperationRun, leaver: Leaver, change: Disable | Remove) -> Iterator[ConfigChange]:
+    yield change
     for setting, written in selections(leaver.selection):
         if setting in leaver.selecting:
             if isinstance(change, Disable):  # `Remove` takes it out by itself
-                changes.append(Set(setting, ""))
+                yield Set(setting, "")
             message = f"`{setting}` was `{written}`, and is the built-in one now"
             run.note(Problem("selection-reset", message, "config.yaml", key=setting))
-    return Edits({run.places.home: tuple(changes)}, decided_on={run.places.home: leaver.selection})
 
 
 def commit_without(
-    run: OperationRun, leaver: Leaver, prepared: Prepared, edits: Edits, *, consents: Mapping[str, object]
+    run: OperationRun, leaving: Leaving, prepared: Prepared, edits: Edits, *, consents: Mapping[str, object]
 ) -> None:
     """Select a generation of the members that stay, together with the edits."""
-    record = leaver.record
+    record, remaining, profile = leaving.record, leaving.remaining, leaving.profile
     if record is None:
         message = "there is no generation to leave"
         raise AssertionError(message)
-    remaining = leaver.remaining(run.places.profile)
-    profile = run.places.profile
-    chosen = {setting: name for setting, name in selections(leaver.selection) if setting in leaver.staying}
+    selecting = {setting for leaver in leaving.leavers for setting in leaver.selecting}
+    selection = leaving.leavers[0].selection
+    chosen = {setting: name for setting, name in selections(selection) if setting not in selecting}
     here = {**record.selections.get(profile, {}), "home": str(run.places.home), "chosen": chosen}
     contents = contents_after(
         record,
@@ -214,17 +242,17 @@ def commit_without(
     say_selected(run, record, after)
 
 
-def disowned(lock: Lock, key: str) -> Lock:
-    """Return a lock in which a plugin owns nothing: what it alone required has no owner."""
-    leaving = Owner("plugin", key)
-    pins = (pin._replace(owners=tuple(owner for owner in pin.owners if owner != leaving)) for pin in lock.pins)
+def disowned(lock: Lock, keys: Iterable[str]) -> Lock:
+    """Return a lock in which plugins own nothing: what they alone required has no owner."""
+    leaving = {Owner("plugin", key) for key in keys}
+    pins = (pin._replace(owners=tuple(owner for owner in pin.owners if owner not in leaving)) for pin in lock.pins)
     return lock._replace(pins=tuple(pins))
 
 
 def fingerprinted(
-    run: OperationRun, record: Record, remaining: Sequence[Member], lock: Lock, *, gone: str = ""
+    run: OperationRun, record: Record, remaining: Sequence[Member], lock: Lock, *, gone: Sequence[str] = ()
 ) -> Lock:
-    """Return a lock with the fingerprint of the members that stay; `gone` is the plugin whose consents end."""
+    """Return a lock with the fingerprint of the members that stay; `gone` are the plugins whose consents end."""
     fingerprint = _fingerprint(run, record, remaining, consents_left(record.consents, lock, gone))
     return lock._replace(fingerprint=fingerprint)
 

@@ -1,7 +1,7 @@
-"""Remove a plugin: always possible, without resolving, without a network, whatever state it is in."""
+"""Remove plugins: always possible, without resolving, without a network, whatever state they are in."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,7 +28,16 @@ from pm.host.interpreter import describe_interpreter
 from pm.index.package_sources import Sources
 from pm.names import is_key, same_key, shown
 from pm.operations.kept_trees import discard, emptied, keep_what_is_lost, noted, recorded_tree, unkept
-from pm.operations.leaver import Leaver, commit_without, disowned, edits_of, fingerprinted, leaver_of
+from pm.operations.leaver import (
+    Leaver,
+    Leaving,
+    commit_without,
+    disowned,
+    edits_of,
+    fingerprinted,
+    leaver_of,
+    leaving,
+)
 from pm.operations.run import OperationRun, Result
 from pm.places import Places
 from pm.plugins.discovery import is_plugin
@@ -39,39 +48,52 @@ from pm.verdict.state import Options, sources_of
 from pm.verdict.union import union_of
 
 
-def remove(run: OperationRun, word: str, options: Options) -> Result:
-    """Remove a plugin from this profile: folder, every mention in the config, and what only it needed."""
-    try:
-        leaver = leaver_of(run, word)
-    except PmError as error:
-        if error.code != "unknown-plugin" or not _was_here(run, word):
-            raise
-        run.is_about(Plugin(key=word, name=word, profile=run.places.profile))
+def remove(run: OperationRun, words: Sequence[str], options: Options) -> Result:
+    """Remove plugins from this profile: folders, every mention in the config, and what only they needed."""
+    known = {leaver.key: leaver for word in words if (leaver := _leaver(run, word)) is not None}
+    leavers = list(known.values())
+    if not leavers:
         return Done("unchanged")
-    edits = edits_of(run, leaver, Remove(leaver.key, leaver.names, leaver.staying))
-    removes_folder = leaver.folder is not None
-    if leaver.found is not None and not removes_folder:
-        message = f"`{leaver.key}` comes with the {leaver.found.source} plugins: it is disabled, and its files stay"
-        run.note(Problem("stays-there", message))
-    if leaver.found is None and (bearing := _of_its_name(run.places, leaver.key)) is not None:
-        message = f"{shown(str(bearing))} stays: {_why_it_stays(bearing)}"
-        run.note(Problem("stays-there", message, hint="delete it, if it is not needed"))
-    record = leaver.record
-    lock = _without(run, leaver) if record is not None and (leaver.is_member or _holds_leftovers(record)) else None
+    going = leaving(run, leavers)
+    edits = edits_of(run, leavers, lambda leaver: Remove(leaver.key, leaver.names, leaver.staying))
+    for leaver in leavers:
+        _note_what_stays(run, leaver)
+    record = going.record
+    is_member = any(leaver.is_member for leaver in leavers)
+    lock = _without(run, going) if record is not None and (is_member or _holds_leftovers(record)) else None
     if run.operation.dry_run:
         return Done("removed", lock)
-    trees = _taken_away(run, leaver) if removes_folder else ()
+    trees = _all_taken_away(run, leavers)
     edits = edits._replace(trees=trees)
     try:
         if record is None or lock is None:
             apply(run.places, edits, None, operation="remove")
             return Done("removed")
         prepared = _rebuilt(run, record, lock, options)
-        gone = leaver.key if leaver.leaves_union(run.places.profile) else ""
-        commit_without(run, leaver, prepared, edits, consents=consents_left(record.consents, lock, gone))
+        commit_without(run, going, prepared, edits, consents=consents_left(record.consents, lock, going.gone))
         return Done("removed", prepared.lock)
     finally:
         discard(run.places, trees)
+
+
+def _leaver(run: OperationRun, word: str) -> Leaver | None:
+    """Return what is known of a plugin; `None` for one that was here and is gone already."""
+    try:
+        return leaver_of(run, word)
+    except PmError as error:
+        if error.code != "unknown-plugin" or not _was_here(run, word):
+            raise
+        run.is_about(Plugin(key=word, name=word, profile=run.places.profile))
+        return None
+
+
+def _note_what_stays(run: OperationRun, leaver: Leaver) -> None:
+    if leaver.found is not None and leaver.folder is None:
+        message = f"`{leaver.key}` comes with the {leaver.found.source} plugins: it is disabled, and its files stay"
+        run.note(Problem("stays-there", message))
+    if leaver.found is None and (bearing := _of_its_name(run.places, leaver.key)) is not None:
+        message = f"{shown(str(bearing))} stays: {_why_it_stays(bearing)}"
+        run.note(Problem("stays-there", message, hint="delete it, if it is not needed"))
 
 
 def _was_here(run: OperationRun, word: str) -> bool:
@@ -112,21 +134,20 @@ def _holds_leftovers(record: Record) -> bool:
     return any(not owners for owners in owners_by_name(record.lock).values())
 
 
-def _without(run: OperationRun, leaver: Leaver) -> Lock | None:
+def _without(run: OperationRun, going: Leaving) -> Lock | None:
     """Return the lock of the members that stay; `None` without a record."""
-    record = leaver.record
+    record = going.record
     if record is None:
         return None
-    remaining = leaver.remaining(run.places.profile)
-    if not leaver.leaves_union(run.places.profile):
-        return fingerprinted(run, record, remaining, record.lock)
+    if not going.gone:
+        return fingerprinted(run, record, going.remaining, record.lock)
     try:
-        lock = _subset(run, record, remaining)
+        lock = _subset(run, record, going.remaining)
     except (NotASubset, PmError) as error:
-        message = f"what only `{leaver.key}` needed stays until the next build: {error}"
+        message = f"what only {going.named} needed stays until the next build: {error}"
         run.note(Problem("superset-kept", message))
-        lock = disowned(record.lock, leaver.key)
-    return fingerprinted(run, record, remaining, lock, gone=leaver.key)
+        lock = disowned(record.lock, going.gone)
+    return fingerprinted(run, record, going.remaining, lock, gone=going.gone)
 
 
 def _subset(run: OperationRun, record: Record, remaining: Sequence[Member]) -> Lock:
@@ -189,14 +210,17 @@ def _tried(run: OperationRun, lock: Lock, ingredients: Ingredients, record: Reco
         return None
 
 
-def _taken_away(run: OperationRun, leaver: Leaver) -> tuple[Replacement, ...]:
-    folder = leaver.folder
-    if folder is None:
-        return ()
+def _all_taken_away(run: OperationRun, leavers: Iterable[Leaver]) -> tuple[Replacement, ...]:
+    folders = {leaver.folder: leaver for leaver in leavers if leaver.folder is not None}
+    taken = tuple(_taken_away(run, leaver, folder) for folder, leaver in folders.items())
+    return (*taken, noted(run.places, dict.fromkeys(folders))) if taken else ()
+
+
+def _taken_away(run: OperationRun, leaver: Leaver, folder: Path) -> Replacement:
     places = run.places
     if target := link_target(folder):
         run.note(Problem("files-kept", f"{shown(str(folder))} was a link to {shown(target)}, which stays as it is"))
-        return (Replacement(folder), noted(places, {folder: None}))
+        return Replacement(folder)
     members = leaver.record.members if leaver.record is not None else ()
     known = next((member.tree_digest for member in members if member.root == str(folder)), "")
     recorded = recorded_tree(places, folder, known)
@@ -204,8 +228,8 @@ def _taken_away(run: OperationRun, leaver: Leaver) -> tuple[Replacement, ...]:
         keep_what_is_lost(run, folder, recorded)
     except (PmError, OSError) as error:
         run.note(unkept(folder, error))
-    replacements = emptied(places, folder, recorded=recorded)
-    if replacements[0].tree is not None:
+    replacement = emptied(places, folder, recorded=recorded)
+    if replacement.tree is not None:
         message = f"files that `{leaver.key}` wrote itself stay in `{folder}`"
         run.note(Problem("files-kept", message))
-    return replacements
+    return replacement

@@ -302,7 +302,7 @@ def _go(run: OperationRun, way: _GoingBack, edits: Edits, prepared: Prepared | N
             place = Path(member.root)
             if now is not None:
                 keep_what_is_lost(run, place, now, member.tree_digest)
-            trees.append(placed(places, _tree_of(member), place, recorded=now)[0])
+            trees.append(placed(places, _tree_of(member), place, recorded=now))
         changes = {Path(member.root): _tree_of(member) for member, _ in moved}
         kept = [noted(places, changes)] if changes else []
         with run.phase("commit"):

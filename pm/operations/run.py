@@ -108,6 +108,10 @@ class OperationRun:
         """Say which plugin is judged; `None` where it is about several, or about the whole union."""
         self.operation = self.operation._replace(plugin=plugin)
 
+    def is_about_several(self, words: Mapping[str, str]) -> None:
+        """Say which plugins are judged together: the key of each, and the word of the command that names it."""
+        self.operation = self.operation._replace(plugin=None, named=dict(words))
+
     def is_about_core(self, setting: str) -> None:
         """Say which core is judged: the command that does the same again names it, whatever is published then."""
         words = self.operation.command

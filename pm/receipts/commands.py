@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from admission import Step
-from pm.names import leaf, same_key
+from pm.names import same_key
 from pm.receipts.receipt import Operation, place_of
 from pm.receipts.sentences import line_text
 from pm.redaction import redact_value
@@ -72,10 +72,9 @@ def _without_plugin(operation: Operation, key: str) -> tuple[str, ...]:
     """Return the same command with one plugin less; empty where it neither names that one nor can leave it out."""
     if operation.name == "update":
         return (*operation.command, "--without", key)
-    if operation.name != "enable":
-        return ()
-    fewer = tuple(word for word in operation.command if not (same_key(word, key) or same_key(word, leaf(key))))
-    return fewer if len(fewer) < len(operation.command) else ()
+    named = next((word for one, word in operation.named.items() if same_key(one, key)), "")
+    fewer = tuple(word for word in operation.command if word != named)
+    return fewer if named and len(fewer) < len(operation.command) else ()
 
 
 def _all_of(parts: Sequence[Step], operation: Operation, taken: Collection[str]) -> list[tuple[str, ...]]:

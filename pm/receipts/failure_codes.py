@@ -190,7 +190,8 @@ FAILURES = (
     Code(
         "not-agreed",
         "failed",
-        "the operation would change another profile or delete what cannot be put back, and was not given `--yes`",
+        "the operation would change another profile, delete what cannot be put back, or install more than a plugin"
+        " required before, and was not given `--yes`",
         "it needs `--yes`",
         "look at what would change, and give `--yes` to agree",
         "`--yes` is given",

@@ -317,6 +317,8 @@ class Operation(NamedTuple):
     """The words that would do the same again, `hermes` first."""
     argument: str = ""
     """The word of `command` that names the judged plugin, a source or a key; empty for the whole set."""
+    named: Mapping[str, str] = {}
+    """Of an operation on several plugins: the key of each → the word of `command` that names it."""
     trigger: str = "cli"
     """`cli`, `update`, `start`, `dashboard` or `api`."""
     sequence: int | None = None

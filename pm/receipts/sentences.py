@@ -35,6 +35,7 @@ _OPERATIONS = {
     "validate": _Words("is valid", "is not valid", "is valid", "is not valid", "is valid"),
     "init": _passive("set up"),
     "extras": _passive("set up"),
+    "update-plugins": _passive("updated")._replace(unchanged="is up to date"),
     "update": _passive("updated")._replace(unchanged="is up to date"),
     "rollback": _passive("rolled back"),
     "why": _Words(
@@ -58,7 +59,9 @@ def summary(
 
     `freed` is the space that deleted generations took.
     """
-    said = _whole(operation, outcome, freed) or f"{_subject(operation)} {_said(operation, outcome)}"
+    said = (
+        _whole(operation, outcome, freed) or f"{_subject(operation)} {_numbered(operation, _said(operation, outcome))}"
+    )
     because = f": {_because(operation, reasons)}" if outcome in _NOT_DONE or outcome == "not-ready" else ""
     return "".join(
         [
@@ -78,7 +81,7 @@ _NOT_DONE = {"refused", "failed", "undecided", "interrupted"}
 def _whole(operation: Operation, outcome: str, freed: str) -> str:
     """Return the sentence of what is not said of a plugin or of Hermes; empty for everything else."""
     if operation.left == "committed":
-        return f"{_subject(operation)} {_words(operation).done}, and then it went wrong"
+        return f"{_subject(operation)} {_numbered(operation, _words(operation).done)}, and then it went wrong"
     if operation.name == "gc" and (outcome == "collected" or not operation.dry_run):
         return _collected(operation, outcome, freed)
     generation = operation.generation.after
@@ -119,8 +122,20 @@ def _words(operation: Operation) -> _Words:
     return _OPERATIONS.get("enable" if operation.left == "disabled" else operation.name, _ANY)
 
 
+def _numbered(operation: Operation, said: str) -> str:
+    """Return what is said of one plugin as it is said of as many as the operation is about."""
+    verb, blank, rest = said.partition(" ")
+    return f"{_OF_SEVERAL.get(verb, verb)}{blank}{rest}" if len(operation.named) > 1 else said
+
+
+_OF_SEVERAL = {"is": "are", "was": "were", "fits": "fit", "does": "do"}
+
+
 def _subject(operation: Operation) -> str:
     plugin = operation.plugin
+    if len(operation.named) > 1:
+        *others, last = map(shown, operation.named)
+        return f"{', '.join(others)} and {last}"
     # A source that could not be read has no name yet; what the operator called it is known.
     named = plugin.name or plugin.key if plugin else operation.argument
     return shown(named) if named else "Hermes"
@@ -137,7 +152,7 @@ def _short(operation: Operation, reason: ReasonRow) -> str:
     """Return the reason for a reader who does not program."""
     judged = operation.plugin or operation.argument
     package = shown(reason.package) if reason.package else "a package"
-    it = "it" if judged else "a plugin"
+    it = "one of them" if len(operation.named) > 1 else "it" if judged else "a plugin"
     if reason.declared_at is not None and reason.declared_at.key in ("pm.core", "--core"):
         package, it = "the core", f"`{reason.declared_at.key}`"
     if reason.code != "conflict":
@@ -147,7 +162,7 @@ def _short(operation: Operation, reason: ReasonRow) -> str:
         own = operation.plugin is not None and owners == {operation.plugin.key}
         asked = "its requirements" if own else f"requirements of {shown(owners.pop())}"
         return f"no version of {package} satisfies all {asked}"
-    if not judged:
+    if not judged or len(operation.named) > 1:
         return f"no version of {package} satisfies everything that is enabled"
     return code_of(reason.code).because.format(it=it, package=package)
 

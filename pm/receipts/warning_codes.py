@@ -76,6 +76,11 @@ _WARNINGS = (
         "nothing, unless the newer one matters: then change what is named",
     ),
     WarningCode(
+        "requirements-grow",
+        "the new version of a plugin requires what the installed one did not, or brings new packages",
+        "agree with `--yes`, if you want them",
+    ),
+    WarningCode(
         "admitted-now",
         "a plugin that was refused before, and is not enabled, would be admitted with the core and the plugins of now",
         "enable it with the command that the hint names, if you still want it",

@@ -52,6 +52,29 @@ def fetched(source: Git, place: Path, name: str) -> tuple[Path, str]:
     return unpack(archive, place / "taken" / name), commit
 
 
+def remote_commit(source: Git) -> str:
+    """Return the commit that the branch or tag of a source means now, the default branch where it names none.
+
+    Raise `PmError` (`source-unreachable`, `invalid-source` where there is no such branch or tag).
+    """
+    ref = source.ref
+    names = (f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}") if ref else ("HEAD",)
+    done = _run(source, "ls-remote", _REMOTE, *names)
+    if done.status:
+        raise _unreachable(source, done)
+    said = dict(line.split("\t", 1)[::-1] for line in done.stdout.splitlines() if line.count("\t") == 1)
+    commit = next((said[name] for name in names if name in said), "")
+    if _COMMIT.fullmatch(commit) is None:
+        message = f"{shown(source.shown)} has no {f'branch or tag {shown(ref)}' if ref else 'default branch'}"
+        raise PmError("invalid-source", message)
+    return commit
+
+
+def _unreachable(source: Git, done: Finished) -> PmError:
+    message = f"{shown(source.shown)} cannot be fetched: {_fault(done)}"
+    return PmError("source-unreachable", message, hint="check the address, the network and the login")
+
+
 class _Repository:
     """A bare repository for a while, which has what was fetched and no files."""
 
@@ -102,10 +125,9 @@ class _Repository:
         return self._run("fetch", *_FETCH, "--depth=1", _REMOTE, ref).status == 0
 
     def _fetch(self, *refs: str) -> None:
-        said = self._git("fetch", *_FETCH, _REMOTE, *refs)
-        if said is not None:
-            message = f"{shown(self._source.shown)} cannot be fetched: {said}"
-            raise PmError("source-unreachable", message, hint="check the address, the network and the login")
+        done = self._run("fetch", *_FETCH, _REMOTE, *refs)
+        if done.status:
+            raise _unreachable(self._source, done)
 
     def _said(self, *words: str) -> str:
         done = self._run(*words)
@@ -116,40 +138,47 @@ class _Repository:
     def _git(self, *words: str, inside: bool = True) -> str | None:
         """Run git, and return why it failed, in its own words; `None` where it did not."""
         done = self._run(*words, inside=inside)
-        if done.status == 0:
-            return None
-        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-        told = next((line for line in lines if line.startswith(("fatal:", "error:", "ERROR:"))), "")
-        return redact(told or (lines[-1] if lines else f"git ended with status {done.status}"))
+        return _fault(done) if done.status else None
 
     def _run(self, *words: str, inside: bool = True) -> Finished:
         where = ("--git-dir", str(self._folder)) if inside else ()
-        try:
-            return run(["git", *where, *words], environment=self._environment(), seconds=FETCH_SECONDS.value)
-        except PmError as error:
-            if error.code == "interrupted":
-                message = f"{shown(self._source.shown)} was not fetched within {FETCH_SECONDS.value} seconds"
-                raise PmError("source-unreachable", message) from error
-            error.hint = "install `git`, which fetches repositories"
-            raise
+        return _run(self._source, *where, *words)
 
-    def _environment(self) -> Mapping[str, str]:
-        """Return the variables of git. The address is one of them, since any user sees the words of a process."""
-        settings = {**_SETTINGS, f"remote.{_REMOTE}.url": self._source.url}
-        given = {f"GIT_CONFIG_KEY_{at}": name for at, name in enumerate(settings)}
-        given |= {f"GIT_CONFIG_VALUE_{at}": value for at, value in enumerate(settings.values())}
-        passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
-        return scrubbed_environment() | {
-            **passed,
-            **given,
-            # above every setting, the operator's own too: other ways run or read what an address says
-            "GIT_ALLOW_PROTOCOL": "file:http:https:ssh",
-            "GIT_ASKPASS": "true",
-            "GIT_CONFIG_COUNT": str(len(settings)),
-            "GIT_TERMINAL_PROMPT": "0",
-            "LC_ALL": "C",
-            "SSH_ASKPASS": "true",
-        }
+
+def _fault(done: Finished) -> str:
+    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    told = next((line for line in lines if line.startswith(("fatal:", "error:", "ERROR:"))), "")
+    return redact(told or (lines[-1] if lines else f"git ended with status {done.status}"))
+
+
+def _run(source: Git, *words: str) -> Finished:
+    try:
+        return run(["git", *words], environment=_environment(source), seconds=FETCH_SECONDS.value)
+    except PmError as error:
+        if error.code == "interrupted":
+            message = f"{shown(source.shown)} was not fetched within {FETCH_SECONDS.value} seconds"
+            raise PmError("source-unreachable", message) from error
+        error.hint = "install `git`, which fetches repositories"
+        raise
+
+
+def _environment(source: Git) -> Mapping[str, str]:
+    """Return the variables of git. The address is one of them, since any user sees the words of a process."""
+    settings = {**_SETTINGS, f"remote.{_REMOTE}.url": source.url}
+    given = {f"GIT_CONFIG_KEY_{at}": name for at, name in enumerate(settings)}
+    given |= {f"GIT_CONFIG_VALUE_{at}": value for at, value in enumerate(settings.values())}
+    passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
+    return scrubbed_environment() | {
+        **passed,
+        **given,
+        # above every setting, the operator's own too: other ways run or read what an address says
+        "GIT_ALLOW_PROTOCOL": "file:http:https:ssh",
+        "GIT_ASKPASS": "true",
+        "GIT_CONFIG_COUNT": str(len(settings)),
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
+        "SSH_ASKPASS": "true",
+    }
 
 
 _FETCH = ("--quiet", "--no-tags", "--no-recurse-submodules")

@@ -92,8 +92,13 @@ _KINDS = "a source is a folder, an archive or the address of a git repository"
 _BLANK = 32
 
 
+def is_commit(ref: str) -> bool:
+    """Say whether a name is that of a full commit, and not of a branch or a tag."""
+    return _COMMIT.fullmatch(ref) is not None
+
+
 def _as_commit(text: str) -> str:
-    if _COMMIT.fullmatch(text.lower()) is None:
+    if not is_commit(text.lower()):
         message = f"{shown(text)} is not a full commit of 40 hexadecimal digits"
         raise PmError("invalid-source", message, hint="a branch or a tag moves, so `--ref` takes a commit only")
     return text.lower()

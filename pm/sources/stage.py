@@ -37,7 +37,13 @@ def staged(text: str, below: Path, commit: str = "", *, offline: bool = False) -
     Raise `PmError` (`invalid-source`, `offline` and `source-unreachable` for a repository that must not or cannot be
     fetched, `unsafe-archive`, `no-space`, `not-writable`).
     """
-    source = read_source(text, commit)
+    with staged_source(read_source(text, commit), below, offline=offline) as taken:
+        yield taken
+
+
+@contextmanager
+def staged_source(source: Source, below: Path, *, offline: bool = False) -> Iterator[Staged]:
+    """Give a copy of a source that was read already, as `staged` does."""
     if offline and isinstance(source, Git):
         message = f"{shown(source.shown)} would have to be fetched, and `--offline` was said"
         raise PmError("offline", message, hint="run it without `--offline`, or clone it and name the folder")

@@ -252,6 +252,16 @@ NOT_FOLLOWED = {
     "pm/cli/listings_text.py: {} more come with the core; `hermes plugins list --all` shows them",
     # tests/functional/test_verbs_locked.py
     "admission/notices.py: `hermes pm rollback` goes back to it; to have both, {}",
+    # tests/functional/test_update_plugins.py
+    "pm/operations/update_plugins.py: `hermes plugins update {} --ref COMMIT` moves it to another one",
+    (
+        "pm/operations/update_plugins.py: `hermes plugins install SOURCE --force` replaces it, and its source is known from"
+        " then on"
+    ),
+    "pm/operations/update_plugins.py: `hermes update` updates the core",
+    "pm/operations/update_plugins.py: `hermes plugins install {}` installs it beside this one",
+    "pm/operations/update_plugins.py: update the files there; `hermes plugins enable {}` admits them as they are then",
+    "pm/cli/outdated.py: `hermes plugins update {}` checks and installs what is newer",
     # tests/functional/test_update.py
     "pm/operations/update.py: `hermes update --core {}=={}`",
     "pm/operations/update.py: {}; `hermes pm extras remove {}` gives up what is chosen and no longer there",

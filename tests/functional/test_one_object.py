@@ -26,6 +26,8 @@ from pm.receipts.receipt import Done
 
 WORDS = {
     "plugins install": "{birch} --enable",
+    "plugins update": "",
+    "plugins outdated": "",
     "plugins remove": "ash",
     "plugins enable": "cedar",
     "plugins disable": "ash",
@@ -34,6 +36,7 @@ WORDS = {
     "plugins list": "",
     "plugins show": "ash",
     "pm init": "",
+    "pm extras": "",
     "pm verify": "",
     "pm repair": "",
     "pm rollback": "",
@@ -46,6 +49,7 @@ WORDS = {
     "pm receipts": "show",
     "pm why": "demo-colors",
     "pm tree": "",
+    "update": "",
     "link": "--bin {work}/programs",
     "unlink": "--bin {work}/programs",
     "uninstall": "--dry-run",
@@ -411,7 +415,7 @@ def test_a_verb_that_breaks_says_what_is_known(
     ("words", "code"),
     [
         (["plugins", "frobnicate", "--json"], "usage"),
-        (["update", "--json"], "usage"),
+        (["memory", "setup", "--json"], "usage"),
         (["pm", "bundle", "--output", "/", "--json"], "usage"),
     ],
 )

@@ -39,7 +39,7 @@ def test_a_plugin_with_which_nothing_is_wrong_is_valid(home: Home) -> None:
         "key": "nothing-to-report",
         "name": "nothing-to-report",
         "version": "1.0.0",
-        "source": {"kind": "folder", "location": str(PLUGINS / "nothing-to-report"), "commit": ""},
+        "source": {"kind": "folder", "location": str(PLUGINS / "nothing-to-report"), "commit": "", "ref": ""},
         "profile": "",
         "declared_in": "plugin.yaml",
         "digest": answer.value["plugin"]["digest"],

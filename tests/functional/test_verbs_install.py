@@ -30,7 +30,7 @@ def test_the_receipt_says_what_was_installed_from_where_and_in_which_generation(
         "key": "admitted-simple",
         "name": "admitted-simple",
         "version": "1.0.0",
-        "source": {"kind": "folder", "location": str(source), "commit": ""},
+        "source": {"kind": "folder", "location": str(source), "commit": "", "ref": ""},
         "profile": "default",
         "declared_in": "plugin.yaml",
         "digest": digest,

@@ -96,7 +96,7 @@ def test_no_flag_of_a_verb_means_two_things(verb: Verb) -> None:
 def test_a_verb_that_changes_something_can_be_tried_and_one_that_only_looks_cannot() -> None:
     changing = {" ".join(verb.words) for verb in VERBS.values() if verb.changes}
     assert changing == {
-        *(f"plugins {name}" for name in ("install", "remove", "enable", "disable")),
+        *(f"plugins {name}" for name in ("install", "update", "remove", "enable", "disable")),
         *(f"pm {name}" for name in ("init", "extras", "repair", "rollback", "gc", "services", "bundle")),
         *("update", "link", "unlink", "uninstall"),
     }
