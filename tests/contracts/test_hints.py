@@ -255,8 +255,8 @@ NOT_FOLLOWED = {
     # tests/functional/test_update_plugins.py
     "pm/operations/update_plugins.py: `hermes plugins update {} --ref COMMIT` moves it to another one",
     (
-        "pm/operations/update_plugins.py: `hermes plugins install SOURCE --force` replaces it, and its source is known from"
-        " then on"
+        "pm/operations/update_plugins.py: `hermes plugins install SOURCE --force` replaces it, and its source is known"
+        " from then on"
     ),
     "pm/operations/update_plugins.py: `hermes update` updates the core",
     "pm/operations/update_plugins.py: `hermes plugins install {}` installs it beside this one",
