@@ -209,7 +209,14 @@ def status(view: View, environ: Mapping[str, str]) -> dict[str, object]:
     ]
     if services:
         status["services"] = services
+    if view.selection.decided:
+        status["administrator"] = administrator(view.selection)
     return with_config_problem(status, view)
+
+
+def administrator(selection: Selection) -> dict[str, object]:
+    """Return what the administrator decides for every home, and in which file."""
+    return {"file": selection.decided_in, "settings": list(selection.decided)}
 
 
 def _generation(view: View) -> dict[str, object] | None:

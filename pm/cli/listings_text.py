@@ -25,7 +25,8 @@ def plugins_text(listing: Mapping[str, Any], left_out: int = 0) -> str:
     none = "no plugin is installed; `hermes plugins install FOLDER` installs one"
     text = table(rows, _PLUGIN) if rows else none
     more = [f"{left_out} more come with the core; `hermes plugins list --all` shows them"] if left_out else []
-    return "\n".join([*_config_problem(listing), text, *more, *_links(rows), *_damage_lines(listing)])
+    managed = administrator_lines(listing)
+    return "\n".join([*_config_problem(listing), text, *more, *_links(rows), *managed, *_damage_lines(listing)])
 
 
 def _links(rows: list[dict[str, Any]]) -> Iterator[str]:
@@ -84,6 +85,7 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield "restart     a running process still uses an earlier environment; restart it to use this one"
         yield from (f"            {reason}" for reason in status["restart_reasons"])
     yield from _damage_lines(status)
+    yield from administrator_lines(status)
     for unit in status.get("services", ()):
         told = "starts by the path of a generation; `hermes pm services` says what to write"
         yield f"service     {unit['file']} {told}"
@@ -96,6 +98,15 @@ def _status_lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield ""
         yield "enabled in the config but not admitted, so they do not run as they are now; to admit them:"
         yield from (f"  hermes plugins enable {key}" for key in waiting)
+
+
+def administrator_lines(listing: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the administrator decides, if there is such a thing."""
+    decided = listing.get("administrator")
+    if decided is not None:
+        settings = decided["settings"]
+        verb = "is" if len(settings) == 1 else "are"
+        yield f"managed     {', '.join(settings)} {verb} set for every home by {decided['file']}"
 
 
 def _none_yet(status: Mapping[str, Any]) -> str:

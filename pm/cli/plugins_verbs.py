@@ -114,7 +114,7 @@ def disable_plugin(arguments: Namespace, words: Sequence[str]) -> int:
 
 def list_plugins(arguments: Namespace, words: Sequence[str]) -> int:
     """List the plugins, but for those of the core that are not enabled."""
-    from pm.cli.listings import is_enabled, of_the_core_unused, plugins, with_config_problem
+    from pm.cli.listings import administrator, is_enabled, of_the_core_unused, plugins, with_config_problem
     from pm.cli.listings_text import plain_text, plugins_text
 
     call = Call(arguments, words)
@@ -128,6 +128,8 @@ def list_plugins(arguments: Namespace, words: Sequence[str]) -> int:
         and (not arguments.user or row["source"] != "bundled")
     ]
     listing = with_config_problem({"plugins": shown_rows}, view) | call.damages(view)
+    if view.selection.decided:
+        listing["administrator"] = administrator(view.selection)
     left_out = sum(map(of_the_core_unused, rows)) if not arguments.everything else 0
     text = plain_text if arguments.plain else partial(plugins_text, left_out=left_out)
     return call.print(listing, text)

@@ -17,6 +17,7 @@ from pm.places import DEFAULT_PROFILE, profile_name
 from pm.plugins.declaration_cache import problem_from_json
 from pm.plugins.discovery import Found
 from pm.system.files import leads_nowhere, owner_hint
+from pm.system.managed_scope import managed_scope
 
 CONFIG = "config.yaml"
 
@@ -45,8 +46,14 @@ class Enabled(NamedTuple):
 def read_selection(home: Path, cache_directory: Path | None = None) -> Selection:
     """Read `<home>/config.yaml`; a missing or empty one selects nothing.
 
-    Raise `PmError` (`config-unreadable`), with the line, if it cannot be read, or if what it selects cannot be told.
+    What the administrator's config sets takes the place of what the home's own says. Raise `PmError`
+    (`config-unreadable`), with the line, if one of them cannot be read, or if what it selects cannot be told.
     """
+    return _administered(read_own_selection(home, cache_directory), cache_directory)
+
+
+def read_own_selection(home: Path, cache_directory: Path | None = None) -> Selection:
+    """Read what a home's own config selects, and the settings in it; raise `PmError` as `read_selection` does."""
     path = home / CONFIG
     text = config_text(path)
     if text is None:
@@ -57,6 +64,47 @@ def read_selection(home: Path, cache_directory: Path | None = None) -> Selection
         read=lambda: _read(text, str(path)),
         encode=lambda selection: selection,
         decode=_decoded,
+    )
+
+
+_ADMINISTERED = {
+    "plugins.enabled": "enabled",
+    "plugins.disabled": "disabled",
+    "memory.provider": "memory_provider",
+    "context.engine": "context_engine",
+    "security.allow_lazy_installs": "allow_lazy_installs",
+}
+"""Setting → field of a selection, which the administrator's value takes the place of."""
+
+
+def _administered(selection: Selection, cache_directory: Path | None) -> Selection:
+    path = Path(managed_scope(os.environ)) / CONFIG
+    text = config_text(path)
+    if text is None:
+        return selection
+    set_there, theirs = remembered(
+        cache_directory,
+        stamp_of([text.encode(), os.fsencode(path), b"administrator"]),
+        read=lambda: (_set_settings(text, str(path)), _read(text, str(path))),
+        encode=list,
+        decode=lambda value: (texts(_rows(value)[0]), _decoded(_rows(value)[1])),
+    )
+    fields = {_ADMINISTERED[name]: getattr(theirs, _ADMINISTERED[name]) for name in set_there}
+    notes = (*selection.notes, *theirs.notes)
+    return selection._replace(**fields, notes=notes, decided=set_there, decided_in=str(path))
+
+
+def _set_settings(text: str, file: str) -> tuple[str, ...]:
+    """Return which of the settings that an administrator can decide a config sets."""
+    from pm.config.reader import config_root
+    from pm.documents.nodes import MappingNode, given
+
+    root = config_root(text, file)
+    sections = {name: given(root, name.partition(".")[0]) for name in _ADMINISTERED}
+    return tuple(
+        name
+        for name, section in sections.items()
+        if isinstance(section, MappingNode) and given(section, name.partition(".")[2]) is not None
     )
 
 
@@ -223,7 +271,7 @@ def _decoded(value: object) -> Selection:
     for name in ("allow_build", "allow_prerelease", "allow_collision", "allow_direct_urls", "find_links"):
         settings[name] = texts(settings[name])
     fields["section"] = alike(Settings(**settings), Settings(indexes=settings["indexes"]))
-    for name in ("enabled", "disabled", "entries"):
+    for name in ("enabled", "disabled", "entries", "decided"):
         fields[name] = texts(fields[name])
     for name in ("section_problems", "notes"):
         fields[name] = tuple(map(problem_from_json, _rows(fields[name])))

@@ -57,6 +57,10 @@ class Selection(NamedTuple):
     """Where `pm:` stands; 0 when there is no such section."""
     section_problems: tuple[Problem, ...] = ()
     notes: tuple[Problem, ...] = ()
+    decided: tuple[str, ...] = ()
+    """What the administrator decides for every home, such as `plugins.enabled`: the home's own config has no say."""
+    decided_in: str = ""
+    """The administrator's file."""
 
     @property
     def settings(self) -> Settings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pm.config.profiles import read_selection
+from pm.config.profiles import read_own_selection
 from pm.errors import PmError
 from pm.generations.inventory import recorded_core
 from pm.generations.records import Record
@@ -16,7 +16,7 @@ def another_python(places: Places, record: Record | None) -> str | None:
     It needs none where `pm.python`, or the core's own range, still leads to an interpreter that is installed.
     """
     try:
-        request = read_selection(places.root).settings.python
+        request = read_own_selection(places.root).settings.python
         requires = recorded_core(places, record).core.requires_python if record is not None else ""
     except PmError:
         request = requires = ""

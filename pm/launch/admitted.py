@@ -97,7 +97,7 @@ def _has_working_directory() -> bool:
 
 def _read(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> tuple[Unadmitted, bool]:
     """Return the answer, and whether it holds as long as the usual files of plugins stay as they are."""
-    from pm.config.profiles import Enabled, read_selection
+    from pm.config.profiles import Enabled, read_own_selection, read_selection
     from pm.generations.inventory import recorded_surroundings, take_inventory
     from pm.generations.records import read_record
     from pm.redaction import redact
@@ -105,7 +105,7 @@ def _read(places: Places, pointer: Pointer, environ: Mapping[str, str]) -> tuple
     cache = places.cache / "read"
     try:
         selection = read_selection(places.home, cache)
-        settings = read_selection(places.root, cache).settings
+        settings = read_own_selection(places.root, cache).settings
         if not (_selects(selection) or pointer.admitted):
             return Unadmitted(standing={}), True
         record = read_record(places, pointer.generation)

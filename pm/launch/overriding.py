@@ -10,6 +10,7 @@ from pathlib import Path
 from pm.limits import ENVIRONMENT_FILE_BYTES
 from pm.places import Places
 from pm.system.files import read_regular
+from pm.system.managed_scope import managed_scope
 
 _FILE = ".env"
 _SET = {"HERMES_DISABLE_LAZY_INSTALLS": ("1",), "HERMES_LAZY_INSTALL_TARGET": ("",)}
@@ -17,15 +18,9 @@ _SET = {"HERMES_DISABLE_LAZY_INSTALLS": ("1",), "HERMES_LAZY_INSTALL_TARGET": ("
 _LINE = re.compile(r"\s*(?:export\s+)?(HERMES_\w+)\s*=\s*(.*?)\s*", re.ASCII)
 
 
-def managed_scope(environ: Mapping[str, str]) -> Path:
-    """Return the folder of what an administrator sets for every home, as the host finds it."""
-    named = environ.get("HERMES_MANAGED_DIR", "").strip()
-    return Path(named) if named and os.path.isdir(named) else Path("/etc/hermes")  # noqa: PTH112 - raises for no text
-
-
 def overriding(places: Places, environ: Mapping[str, str]) -> Iterator[str]:
     """Yield where the home or the administrator lets the host install into its own environment all the same."""
-    for file in (places.home / _FILE, managed_scope(environ) / _FILE):
+    for file in (places.home / _FILE, Path(managed_scope(environ)) / _FILE):
         for name, value in _values(file).items():
             if value not in _SET[name]:
                 yield (

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from admission import Problem
 from lockfiles import Pin
 from pm import __version__
-from pm.config.profiles import read_selection
+from pm.config.profiles import read_own_selection
 from pm.errors import PmError
 from pm.generations.bundle import README, WHEELS, is_bundle, write_lists
 from pm.generations.bundle_readme import Carried, Summary, counted, readme
@@ -129,7 +129,7 @@ def _gathered(run: OperationRun, record: Record, order: Order) -> tuple[Held, ..
     absent = [wheel.pin for wheel in wheels if wheel.place is None]
     if not absent:
         return wheels
-    settings = read_selection(run.places.root).settings
+    settings = read_own_selection(run.places.root).settings
     sources = sources_of(settings, run.places, run.context.environ)
     for notice in sources.warnings:
         run.notice(notice)

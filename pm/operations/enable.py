@@ -10,6 +10,7 @@ from pm.config.edit import Enable
 from pm.config.profiles import own_names
 from pm.generations.build import Edits
 from pm.operations.core_choice import need_core_choice
+from pm.operations.enabling import check_enabling
 from pm.operations.import_check import note_imports
 from pm.operations.new_generation import decided_on, realise
 from pm.operations.plugin_lookup import find_plugin
@@ -30,6 +31,7 @@ def enable(run: OperationRun, words: Sequence[str], options: Options) -> Result:
         need_core_choice(run, resolver.state)
         meant = [(find_plugin(resolver.state.here.found, word), word) for word in words]
         found = {plugin.key: plugin for plugin, _ in meant}
+        check_enabling(resolver.state, found.values())
         if len(found) == 1:
             return _one(run, resolver, next(iter(found.values())))
         return _several(run, resolver, list(found.values()), {plugin.key: word for plugin, word in meant})

@@ -9,7 +9,7 @@ from pathlib import Path
 from admission import Admitted
 from lockfiles import Lock
 from pm.config.edit import ConfigChange, Set
-from pm.config.profiles import CONFIG, read_selection
+from pm.config.profiles import CONFIG, read_own_selection
 from pm.config.settings import Settings
 from pm.errors import PmError
 from pm.generations.build import Edits
@@ -74,7 +74,7 @@ def note_members(run: OperationRun, resolver: Resolver, members: Iterable[Member
 
 def _check(run: OperationRun, bundle: Bundle) -> None:
     """Raise what speaks against a bundle before anything is changed."""
-    settings = read_selection(run.places.root).settings
+    settings = read_own_selection(run.places.root).settings
     for name, is_other in (
         ("pm.indexes", bool(settings.indexes)),
         ("pm.find_links", bool(settings.find_links) and not _is_from(settings, bundle)),

@@ -13,6 +13,7 @@ from pm.generations.verification import changed_trees, is_kept
 from pm.names import is_key, same_key, shown
 from pm.operations.candidate import CandidatePlugin, announced_source, in_place_of
 from pm.operations.core_choice import need_core_choice
+from pm.operations.enabling import check_enabling
 from pm.operations.import_check import note_imports
 from pm.operations.kept_trees import recorded_tree
 from pm.operations.leftovers import staging
@@ -134,6 +135,7 @@ class _Installation:
 
     def _enabled(self) -> Result:
         run, state, candidate = self._run, self._state, self._candidate
+        check_enabling(state, (candidate.found,))
         member = candidate.member._replace(enabled_since=_since(candidate, state))
         verdict = resolve(run, self._resolver, state.union.with_member(member), candidate.key)
         if not isinstance(verdict.decision, Admitted):

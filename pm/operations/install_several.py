@@ -14,6 +14,7 @@ from pm.generations.build import Edits, apply
 from pm.names import canonical_key, same_key, shown
 from pm.operations.candidate import CandidatePlugin, announced_source, in_place_of
 from pm.operations.core_choice import need_core_choice
+from pm.operations.enabling import check_enabling
 from pm.operations.import_check import note_imports
 from pm.operations.install import InstallOptions, in_the_way, is_so_already, is_there_already, note_not_enabled
 from pm.operations.leftovers import staging
@@ -107,6 +108,7 @@ def judged(run: OperationRun, resolver: Resolver, candidates: Sequence[Candidate
     if not enabled:
         run.decides_on_inputs((), state.union.fingerprint)
         return batch
+    check_enabling(state, (each.found for each in enabled))
     members = [each.member._replace(enabled_since=_since(state, each)) for each in enabled]
     union = reduce(Proposal.with_member, members, state.union)
     keys = [each.key for each in enabled]

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from admission import Owner, Problem
 from lockfiles import Lock
 from pm.config.edit import ConfigChange, Disable, Remove, Set
-from pm.config.profiles import Enabled, own_names, read_selection, selecting, selections
+from pm.config.managed import check_changes
+from pm.config.profiles import Enabled, own_names, read_own_selection, read_selection, selecting, selections
 from pm.config.settings import Selection, Settings
 from pm.errors import PmError
 from pm.generations.build import (
@@ -156,7 +157,7 @@ def _settings(places: Places, selection: Selection) -> Settings:
     if places.home == places.root:
         return selection.section
     try:
-        return read_selection(places.root).section
+        return read_own_selection(places.root).section
     except PmError:  # a plugin of this profile goes all the same
         return Settings()
 
@@ -204,6 +205,7 @@ def _announce(run: OperationRun, leaver: Leaver, found: Sequence[Found]) -> None
 
 def edits_of(run: OperationRun, leavers: Sequence[Leaver], change: Callable[[Leaver], Disable | Remove]) -> Edits:
     """Return the edits of the config; what was selected as provider or engine is selected no longer."""
+    check_changes(leavers[0].selection, map(change, leavers))
     changes = tuple(edit for leaver in leavers for edit in _edits_of(run, leaver, change(leaver)))
     return Edits({run.places.home: changes}, decided_on={run.places.home: leavers[0].selection})
 

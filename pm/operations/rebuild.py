@@ -6,7 +6,7 @@ from pathlib import Path
 
 from admission import Refused
 from lockfiles import pylock
-from pm.config.profiles import read_selection
+from pm.config.profiles import read_own_selection
 from pm.errors import PmError
 from pm.generations.build import Ingredients, Prepared, allowed_collisions, prepare
 from pm.generations.fault_reasons import refusal_of
@@ -38,7 +38,7 @@ def built_again(run: OperationRun, record: Record, faults: Iterable[Fault], opti
         if options.offline:
             return prepare(run.places, record.lock, offline, None)
         try:
-            settings = read_selection(run.places.root).settings
+            settings = read_own_selection(run.places.root).settings
         except PmError as unread:
             return _built_of_cache(run, record, offline, unread)
         sources = sources_of(settings, run.places, run.context.environ)

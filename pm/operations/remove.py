@@ -11,7 +11,7 @@ from lockfiles import Lock
 from lockfiles.graph import owners as owners_by_name
 from lockfiles.subset import NotASubset, subset
 from pm.config.edit import Remove
-from pm.config.profiles import read_selection
+from pm.config.profiles import read_own_selection
 from pm.errors import PmError
 from pm.generations.build import (
     Ingredients,
@@ -197,7 +197,7 @@ def _rebuilt(run: OperationRun, record: Record, lock: Lock, options: Options) ->
 def _ways(run: OperationRun, options: Options) -> Iterator[Sources | None]:
     yield None
     if not options.offline:
-        settings = read_selection(run.places.root).settings
+        settings = read_own_selection(run.places.root).settings
         yield sources_of(settings, run.places, run.context.environ)
 
 

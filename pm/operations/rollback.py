@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from admission import Problem, Refused, Step
 from pm.config.edit import ConfigChange, Disable, Enable, Set
-from pm.config.profiles import Profile, enabled_plugins, read_profiles, read_selection, selecting
+from pm.config.managed import check_changes
+from pm.config.profiles import Profile, enabled_plugins, read_own_selection, read_profiles, selecting
 from pm.config.settings import Selection
 from pm.errors import PmError
 from pm.generations.build import Edits, Prepared, apply, contents_after, is_whole, pointer_to, select
@@ -235,8 +236,9 @@ def _changes(
     for profile in profiles:
         if profile.selection is None:
             raise profile.error or PmError("config-unreadable", f"the config of `{profile.name}` cannot be read")
-        changes = _switches(run, profile.home, profile.selection, _Then(profile.name, record, target))
-        yield profile.name, (profile.home, tuple(changes))
+        changes = tuple(_switches(run, profile.home, profile.selection, _Then(profile.name, record, target)))
+        check_changes(profile.selection, changes)
+        yield profile.name, (profile.home, changes)
 
 
 class _Then(NamedTuple):
@@ -252,14 +254,14 @@ class _Then(NamedTuple):
 
 def _settings(run: OperationRun, target: Record) -> tuple[ConfigChange, ...]:
     """Return how the settings must change that the generation was made with; they stand with the root."""
-    now = read_selection(run.places.root).section
+    now = read_own_selection(run.places.root).section
     wanted = (("pm.core", str(target.core["setting"]), now.core), ("pm.python", target.python, now.python))
     return tuple(Set(name, then) for name, then, is_set in wanted if then != is_set)
 
 
 def _switches(run: OperationRun, home: Path, selection: Selection, then: _Then) -> Iterator[ConfigChange]:
     """Yield how a profile's config must change so that it enables what was a member of it then."""
-    settings = read_selection(run.places.root).settings
+    settings = read_own_selection(run.places.root).settings
     surroundings = recorded_surroundings(
         run.places, settings, then.target, environ=run.context.environ, project=working_folder()
     )

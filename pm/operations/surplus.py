@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from admission import Problem
 from lockfiles import Lock
-from pm.config.profiles import read_selection
+from pm.config.profiles import read_own_selection
 from pm.errors import PmError
 from pm.generations.leases import exclusively, leased
 from pm.generations.pointer import read_pointer
@@ -44,7 +44,7 @@ def collect_surplus(places: Places, environ: Mapping[str, str]) -> Problem | Non
     What cannot be deleted is no failure of the commit: return a warning of it.
     """
     try:
-        keep = read_selection(places.root, places.cache / "read").settings.keep_generations
+        keep = read_own_selection(places.root, places.cache / "read").settings.keep_generations
         if len(recorded(places)) <= keep:
             return None
         needed = needed_of(places, environ)
@@ -84,7 +84,7 @@ def needed_of(places: Places, environ: Mapping[str, str], keep: int | None = Non
 
     `keep` is how many of the newest are kept, else `pm.keep_generations` says it.
     """
-    kept_by_number = read_selection(places.root).settings.keep_generations if keep is None else keep
+    kept_by_number = read_own_selection(places.root).settings.keep_generations if keep is None else keep
     pointer = read_pointer(places)
     known = {number: record for number in recorded(places) if (record := _record(places, number)) is not None}
     if pointer is not None and pointer.generation not in known:

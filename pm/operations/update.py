@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from admission import Admitted, Problem, Refused, Step, Undecided
 from pm.config.edit import ConfigChange, Disable, Set
+from pm.config.managed import check_changes
 from pm.config.profiles import own_names, selecting
 from pm.errors import PmError
 from pm.generations.build import Edits
@@ -110,6 +111,9 @@ def _leaving(run: OperationRun, state: State, how: UpdateOptions) -> _Leaving:
     keys = tuple(dict.fromkeys(_key(state, word) for word in how.without))
     changes = {profile.profile.home: tuple(_disabling(profile, keys)) for profile in state.profiles}
     changes = {home: changed for home, changed in changes.items() if changed}
+    for profile in state.profiles:
+        if profile.profile.selection is not None:
+            check_changes(profile.profile.selection, changes.get(profile.profile.home, ()))
     others = tuple(p.name for p in state.profiles if p.profile.home in changes and p.name != state.places.profile)
     for name in others:
         run.note(Problem("profile-changes", f"the profile `{name}` disables {', '.join(f'`{key}`' for key in keys)}"))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from pm.system.managed_scope import managed_scope
+
 _PLUGIN_FILES = ("plugin.yaml", "plugin.yml", "plugin.json", "pyproject.toml", "__init__.py")
 
 Stamp = list[int] | None
@@ -25,6 +27,7 @@ def inputs(home: str, more: Iterable[str]) -> list[str]:
     root = root_of(home)
     profiles = f"{root}/profiles"
     paths = [profiles, f"{root}/pm/pointer.json", f"{root}/pm/journal.json", f"{root}/.managed", *more]
+    paths.append(f"{managed_scope(os.environ)}/config.yaml")
     for place in dict.fromkeys([root, *_subfolders(profiles), home]):
         paths += [f"{place}/config.yaml", *plugin_files(f"{place}/plugins")]
     return [*paths, *plugin_files(f"{working_folder()}/.hermes/plugins")]

@@ -88,6 +88,7 @@ def test_a_command_gets_the_documented_environment_and_everything_else_of_the_ca
             "HERMES_BIN": f"{state}/front/hermes",
             "HERMES_DISABLE_LAZY_INSTALLS": "1",
             "HERMES_HOME": str(shared.path),
+            "HERMES_MANAGED_DIR": str(shared.user),
             "HERMES_PM_ADMITTED": "{}",
             "HERMES_PM_GENERATION": "1",
             "HOME": str(shared.user),
