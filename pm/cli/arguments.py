@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 from pm.cli.console import misused
 from pm.cli.verb import CONSENTS, Argument, Kind, Verb
 from pm.cli.verb_table import FAMILIES, LATER_VERBS, VERBS, verb_of, verbs_of
-from pm.system.program import called
+from pm.system.program import as_called, called
 from pm.system.terminal import columns
 
 if TYPE_CHECKING:
@@ -43,19 +43,19 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     return arguments
 
 
-def parser(family: str = "", verb: str = "") -> argparse.ArgumentParser:
-    """Return the parser of everything that the manager answers itself.
+def parser(family: str = "", verb: str = "", *, program: str = "") -> argparse.ArgumentParser:
+    """Return the parser of everything that the manager answers itself, under the name of a program.
 
     With a family only that is filled in, with one of its verbs only that verb: all of them together cost a dry run
     three milliseconds.
     """
     top = _Parser(
-        prog=called(),
+        prog=program or called(),
         description="The plugin package manager of Hermes: one environment for the core and all plugins.",
         epilog="Every other command is handed to the core's own `hermes` in the selected generation.",
     )
     top.add_argument("--version", action="store_true", help="the manager's version")
-    families = top.add_subparsers(dest="family", metavar="COMMAND", prog=called())
+    families = top.add_subparsers(dest="family", metavar="COMMAND", prog=top.prog)
     for name in (family,) if family in FAMILIES else FAMILIES:
         _add_family(families, name, verb)
     return top
@@ -68,6 +68,15 @@ class _Parser(argparse.ArgumentParser):
         # argparse makes a formatter for each option, and to find out the width its own imports all compressors
         formatter = partial(argparse.HelpFormatter, width=columns(sys.stdout) - 2)
         super().__init__(**keywords, formatter_class=formatter, allow_abbrev=False)
+        self.verb: Verb | None = None
+
+    def format_help(self) -> str:
+        """Return the help, and for a verb its examples below: each in a line, whatever the width."""
+        if self.verb is None:
+            return super().format_help()
+        from pm.cli.help_examples import examples_of
+
+        return f"{super().format_help()}\n{as_called(examples_of(self.verb.family, self.verb.name))}\n"
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the words, and end the command."""
@@ -86,7 +95,8 @@ def _add_family(families: _Places, name: str, asked: str) -> None:
         _add_arguments(places.add_parser(verb.name, help=verb.help, description=verb.help), verb)
 
 
-def _add_arguments(parser: argparse.ArgumentParser, verb: Verb) -> None:
+def _add_arguments(parser: _Parser, verb: Verb) -> None:
+    parser.verb = verb
     _add(parser, verb.listed)
     if verb.decides:
         _add(parser.add_argument_group("consents and limits"), CONSENTS)

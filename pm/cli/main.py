@@ -109,7 +109,8 @@ def _answer(words: list[str]) -> int:
 
     if tuple(words[:2]) in ALIASES:
         words = [words[0], ALIASES[words[0], words[1]], *words[2:]]
-
+    if words[:1] == ["completion"] and called() != "hermes":  # the host's own command completes itself
+        words = ["pm", *words]
     if not words and called() != "hermes":
         words = ["--help"]  # the core's own command without words starts a chat, and is `hermes`
     if not is_own(words) and words[:1] not in (["-h"], ["--help"], ["--version"]):

@@ -180,4 +180,15 @@ PM = (
             Argument(("--invert",), "show what requires this package instead", metavar="PACKAGE"),
         ),
     ),
+    Verb(
+        "pm",
+        "completion",
+        "print what a shell needs to complete the words of this command",
+        "pm.cli.completion_verb:print_completion",
+        own=(
+            Argument(("shell",), "the shell", choices=("bash", "zsh", "fish")),
+            Argument(("--program",), "the program that is completed (default: this one)", metavar="PROGRAM"),
+        ),
+        is_plain=True,
+    ),
 )

@@ -41,6 +41,7 @@ LIFE = (
     "pm extras",
     "plugins remove ash",
     "pm gc --json",
+    "pm completion bash",
     "link --bin {work}/programs --json",
     "unlink --bin {work}/programs",
     "uninstall --dry-run --json",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 
 import pytest
 
-from pm.cli.arguments import parser
+from pm.cli.arguments import parse, parser
+from pm.cli.help_examples import EXAMPLES
 from pm.cli.verb import COMMON, CONSENTS, Argument, Verb, words_again
-from pm.cli.verb_table import FAMILIES, LATER, VERBS
+from pm.cli.verb_table import FAMILIES, LATER, VERBS, verb_of
 from pm.receipts import commands
 
 EVERY_VERB = pytest.mark.parametrize("verb", VERBS.values(), ids=lambda verb: "-".join(verb.words))
@@ -140,3 +142,28 @@ def test_steps_name_the_limits_and_consents_that_the_verbs_take() -> None:
 def test_a_default_that_help_names_is_the_default(verb: Verb, argument: Argument) -> None:
     named = re.findall(r"\(default: ([\w.]+)\)", argument.help)
     assert all(str(argument.default) in (value, f"{value}.0") for value in named), verb.words
+
+
+@EVERY_VERB
+def test_the_examples_of_every_verb_are_understood(verb: Verb) -> None:
+    examples = EXAMPLES[verb.family, verb.name]
+    assert examples
+    for example in examples:
+        program, *words = shlex.split(example.partition(" > ")[0])
+        assert program in {"hermes", "hermes-pm"}
+        assert verb_of(parse(words)) == verb
+    assert set(EXAMPLES) == set(VERBS)
+
+
+@pytest.mark.parametrize("width", ["60", "200"])
+def test_the_help_of_a_verb_ends_with_its_examples(
+    width: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    with pytest.raises(SystemExit):
+        parse(["pm", "why", "--help"])
+    assert capsys.readouterr().out.splitlines()[-3:] == [
+        "examples:",
+        "  hermes-pm pm why httpx",
+        "  hermes-pm pm why --not 'httpx>=0.29'",
+    ]
