@@ -45,6 +45,7 @@ EXAMPLES: Mapping[tuple[str, str], Sequence[str]] = {
     ("pm", "generations"): ("hermes pm generations", "hermes pm generations --json"),
     ("pm", "diff"): ("hermes pm diff", "hermes pm diff 3 5"),
     ("pm", "status"): ("hermes pm status", "hermes pm status --json"),
+    ("pm", "doctor"): ("hermes pm doctor", "hermes pm doctor --json"),
     ("pm", "services"): ("hermes pm services", "hermes pm services --write --dry-run"),
     ("pm", "bundle"): ("hermes pm bundle --output ./hermes-bundle",),
     ("pm", "receipts"): (

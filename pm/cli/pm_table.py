@@ -108,6 +108,12 @@ PM = (
     Verb("pm", "status", "show the selected generation, and everything that is enabled", "pm.cli.pm_verbs:show_status"),
     Verb(
         "pm",
+        "doctor",
+        "look for what commonly goes wrong, and say what puts it right; nothing is changed",
+        "pm.cli.doctor_verb:examine",
+    ),
+    Verb(
+        "pm",
         "services",
         "list the services that start in a generation by its path, or let them start what is selected",
         "pm.cli.services_verb:look_at_services",

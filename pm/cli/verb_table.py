@@ -36,7 +36,6 @@ LATER_VERBS: dict[tuple[str, ...], str] = {
     ("plugins", "search"): "",
     ("pm", "audit"): "",
     ("pm", "dashboard"): "`hermes pm status --json` answers programs",
-    ("pm", "doctor"): "`hermes pm status` names what is damaged, and `hermes pm verify` compares every file",
     ("pm", "export"): "`hermes pm bundle` writes a `pylock.toml` and a `requirements.txt`",
     ("pm", "lock"): "the lock is in `pm/generations/N/pylock.toml` of the home",
 }

@@ -35,6 +35,7 @@ LIFE = (
     "pm generations --json",
     "pm diff 1 2",
     "pm services",
+    "pm doctor --json",
     "plugins outdated",
     "plugins update ash --json",
     "update --json",

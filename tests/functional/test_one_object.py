@@ -44,6 +44,7 @@ WORDS = {
     "pm generations": "",
     "pm diff": "",
     "pm services": "",
+    "pm doctor": "",
     "pm status": "",
     "pm bundle": "--output {work}/bundle",
     "pm receipts": "show",
