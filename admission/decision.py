@@ -82,8 +82,8 @@ class Step(NamedTuple):
 
     action: str
     """`widen`, `update-core`, `allow-prerelease`, `allow-build`, `allow-newer`, `allow-collision`,
-    `allow-direct-url`, `leave-out`, `repair`, `set-up`, `roll-back`, `re-enable`, `retry`, `reword`, or `together` for
-    several of them of which none suffices alone."""
+    `allow-direct-url`, `leave-out`, `repair`, `set-up`, `roll-back`, `re-enable`, `retry`, `reword`, `select`, or
+    `together` for several of them of which none suffices alone."""
     subject: str
     """The plugin key, the package or the core requirement that the action is about."""
     explanation: str = ""

@@ -17,6 +17,7 @@ EXAMPLES: Mapping[tuple[str, str], Sequence[str]] = {
     ("plugins", "remove"): ("hermes plugins remove ws-chat", "hermes plugins remove ws-chat notes --dry-run"),
     ("plugins", "enable"): ("hermes plugins enable ws-chat", "hermes plugins enable ws-chat notes"),
     ("plugins", "disable"): ("hermes plugins disable ws-chat", "hermes plugins disable ws-chat --home ~/.hermes"),
+    ("plugins", "use"): ("hermes plugins use memory notes", "hermes plugins use context-engine builtin"),
     ("plugins", "check"): (
         "hermes plugins check",
         "hermes plugins check ./ws-chat --patch ws-chat.patch",

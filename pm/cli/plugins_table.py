@@ -86,6 +86,18 @@ PLUGINS = (
     ),
     Verb(
         "plugins",
+        "use",
+        "select the memory provider or the context engine, and enable it",
+        "pm.cli.plugins_verbs:use_plugin",
+        own=(
+            Argument(("kind",), "what is selected", choices=("memory", "context-engine")),
+            Argument(("name",), "a plugin, or `builtin` for what the core brings", metavar="NAME"),
+        ),
+        changes=True,
+        decides=True,
+    ),
+    Verb(
+        "plugins",
         "check",
         "check whether plugins fit, or whether everything enabled is ready; nothing is changed",
         "pm.cli.check_verb:check_plugins",

@@ -86,6 +86,15 @@ def list_outdated(arguments: Namespace, words: Sequence[str]) -> int:
     return call.print({"plugins": rows}, outdated_text)
 
 
+def use_plugin(arguments: Namespace, words: Sequence[str]) -> int:
+    """Select a memory provider or a context engine."""
+    from pm.operations.use import Wanted, use
+
+    call, wanted = Call(arguments, words), Wanted(arguments.kind, arguments.name)
+    argument = "" if wanted.is_built_in else arguments.name
+    return call.change("use", argument, lambda run: use(run, wanted, call.options()))
+
+
 def remove_plugin(arguments: Namespace, words: Sequence[str]) -> int:
     """Remove plugins, all of them by one commit."""
     from pm.operations.remove import remove

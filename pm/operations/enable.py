@@ -17,6 +17,7 @@ from pm.operations.plugin_lookup import find_plugin
 from pm.operations.plugin_status import again, announced, is_running
 from pm.operations.resolution import recorded_or_resolved, resolve
 from pm.operations.run import OperationRun, Result
+from pm.operations.use import with_selecting_step
 from pm.plugins.discovery import Found
 from pm.receipts.receipt import Done
 from pm.verdict.resolve import Resolver, open_resolver
@@ -73,5 +74,5 @@ def _one(run: OperationRun, resolver: Resolver, found: Found) -> Result:
         {state.places.home: (Enable(found.key, own_names(found, state.here.found)),)},
         decided_on=decided_on(state),
     )
-    result = realise(run, resolver, verdict, edits)
+    result = with_selecting_step(state, found, realise(run, resolver, verdict, edits))
     return result._replace(steps=(*result.steps, again(found.key, result))) if isinstance(result, Refused) else result

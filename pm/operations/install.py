@@ -22,6 +22,7 @@ from pm.operations.placing import placing
 from pm.operations.plugin_status import again, is_running
 from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
+from pm.operations.use import with_selecting_step
 from pm.plugins.discovery import Found
 from pm.plugins.tree import link_target, tree_digest
 from pm.receipts.receipt import Done
@@ -152,7 +153,9 @@ class _Installation:
                 decided_on=decided_on(state),
             )
             result = realise(run, self._resolver, verdict, edits, trees=placement.trees)
-        return result if isinstance(result, Admitted) else self._kept(result)
+        if isinstance(result, Admitted):
+            return with_selecting_step(state, candidate.found, result)
+        return self._kept(result)
 
     def _kept(self, result: Result) -> Result:
         """Leave a refused plugin installed and not enabled if that was asked for; one that was there stays."""

@@ -35,7 +35,7 @@ def _commands(step: Step, operation: Operation, taken: Collection[str] = ()) -> 
         case "update-core":
             core = step.value or step.subject  # without one it is the core that the config names
             commands = [_init(core, operation), *([again] if core and operation.name not in _OF_A_CORE else ())]
-        case "re-enable" | "repair" | "set-up" | "roll-back":
+        case "re-enable" | "repair" | "set-up" | "roll-back" | "select":
             commands = [_hermes(operation, *_mending(step))]
         case "leave-out":
             fewer = _without_plugin(operation, step.subject)
@@ -57,6 +57,7 @@ def _mending(step: Step) -> tuple[str, ...]:
         "repair": ("pm", "repair"),
         "set-up": ("pm", "init", *python),
         "roll-back": ("pm", "rollback", step.value),
+        "select": ("plugins", "use", "memory", step.value),
     }[step.action]
 
 

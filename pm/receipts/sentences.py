@@ -35,6 +35,7 @@ _OPERATIONS = {
     "validate": _Words("is valid", "is not valid", "is valid", "is not valid", "is valid"),
     "init": _passive("set up"),
     "extras": _passive("set up"),
+    "use": _passive("selected"),
     "update-plugins": _passive("updated")._replace(unchanged="is up to date"),
     "update": _passive("updated")._replace(unchanged="is up to date"),
     "rollback": _passive("rolled back"),
@@ -211,7 +212,7 @@ def _restart(generation: Transition, outcome: str) -> str:
 
 # --- steps ---
 
-CLOSING = ("re-enable", "repair", "retry", "reword", "roll-back", "set-up")
+CLOSING = ("re-enable", "repair", "retry", "reword", "roll-back", "select", "set-up")
 """Actions that close a list of steps: one of them is always possible, whatever else is."""
 
 
@@ -245,6 +246,7 @@ _ACTIONS = {
     "roll-back": "put back the plugins' files as generation {value} has them",
     "re-enable": "enable it",
     "retry": "try again",
+    "select": "select it as the memory provider",
     "reword": "write `{value}` instead of `{subject}`",
 }
 

@@ -28,6 +28,7 @@ WORDS = {
     "plugins install": "{birch} --enable",
     "plugins update": "",
     "plugins outdated": "",
+    "plugins use": "memory builtin",
     "plugins remove": "ash",
     "plugins enable": "cedar",
     "plugins disable": "ash",

@@ -44,13 +44,23 @@ def sample(argument: Argument) -> tuple[list[str], object]:
     return [argument.names[-1], word] if argument.is_option else [word], [value] if several else value
 
 
+def after(verb: Verb, argument: Argument) -> list[str]:
+    """Return words for what must stand behind an argument that is known by its place."""
+    if argument.is_option:
+        return []
+    behind = verb.arguments[verb.arguments.index(argument) + 1 :]
+    given = [other for other in behind if not other.is_option and other.how_many in ("", "+") and not other.one_of]
+    return [word for other in given for word in sample(other)[0]]
+
+
 def needed(verb: Verb, argument: Argument) -> list[str]:
     """Return words without which an argument of a verb is not understood."""
     others = [other for other in verb.arguments if other != argument and not other.one_of]
     given = [other for other in others if other.is_required or not (other.is_option or other.how_many not in ("", "+"))]
     if not argument.is_option:  # it is known by what stands before it
         before = verb.arguments[: verb.arguments.index(argument)]
-        given = [other for other in others if other in given or (other in before and not other.is_option)]
+        given = [other for other in others if (other in given and other.is_option) or (other in before)]
+        given = [other for other in given if other.is_required or not other.is_option]
     choice = next((other for other in verb.arguments if other.one_of and other.is_required), None)
     given += [choice] if choice and not argument.is_required else []
     return [word for other in given for word in sample(other)[0]]
@@ -73,7 +83,8 @@ def test_what_a_function_asks_of_its_arguments_is_there(verb: Verb) -> None:
 @EVERY_ARGUMENT
 def test_every_argument_is_understood_as_the_table_says(verb: Verb, argument: Argument) -> None:
     words, value = sample(argument)
-    parsed = parser(verb.family, verb.name).parse_args([*verb.words, *needed(verb, argument), *words])
+    said = [*verb.words, *needed(verb, argument), *words, *after(verb, argument)]
+    parsed = parser(verb.family, verb.name).parse_args(said)
     assert (getattr(parsed, attribute(argument)), type(getattr(parsed, attribute(argument)))) == (value, type(value))
 
 
@@ -98,7 +109,7 @@ def test_no_flag_of_a_verb_means_two_things(verb: Verb) -> None:
 def test_a_verb_that_changes_something_can_be_tried_and_one_that_only_looks_cannot() -> None:
     changing = {" ".join(verb.words) for verb in VERBS.values() if verb.changes}
     assert changing == {
-        *(f"plugins {name}" for name in ("install", "update", "remove", "enable", "disable")),
+        *(f"plugins {name}" for name in ("install", "update", "use", "remove", "enable", "disable")),
         *(f"pm {name}" for name in ("init", "extras", "repair", "rollback", "gc", "services", "bundle")),
         *("update", "link", "unlink", "uninstall"),
     }
