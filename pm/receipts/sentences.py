@@ -34,7 +34,13 @@ _OPERATIONS = {
     "check": _Words("fits", "does not fit", "fits", "does not fit", "fits"),
     "validate": _Words("is valid", "is not valid", "is valid", "is not valid", "is valid"),
     "init": _passive("set up"),
-    "extras": _passive("set up"),
+    "extras": _Words(
+        done="has other extras now",
+        undone="keeps its extras",
+        possible="can have these extras",
+        impossible="cannot have these extras",
+        unchanged="already has these extras",
+    ),
     "use": _passive("selected"),
     "update-plugins": _passive("updated")._replace(unchanged="is up to date"),
     "update": _passive("updated")._replace(unchanged="is up to date"),
@@ -70,7 +76,7 @@ def summary(
             because,
             _consequence(operation, outcome),
             _core_moved(operation, outcome),
-            _moved(changes),
+            _moved(operation, changes),
             _restart(operation.generation, outcome),
         ]
     )
@@ -199,8 +205,10 @@ def _core_moved(operation: Operation, outcome: str) -> str:
     return f"; core {old[0]} {old[2]} → {named}"
 
 
-def _moved(changes: ChangesRow) -> str:
-    moved = len([change for change in changes.moved if change.from_ != change.to])
+def _moved(operation: Operation, changes: ChangesRow) -> str:
+    """Return how many packages moved beside the core, which is told by name."""
+    core = operation.core.partition("==")[0]
+    moved = len([change for change in changes.moved if change.from_ != change.to and change.name != core])
     return f"; {moved} package{'s' if moved > 1 else ''} moved to another version" if moved else ""
 
 
