@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from pm.places import Places
 from pm.plugins.discovery import Found
 from pm.plugins.tree import link_target
 from pm.receipts.receipt import SourceRow
-from pm.system.files import read_stored
+from pm.system.files import path_text, read_stored
 
 INSTALLED = "installed.json"
 
@@ -24,10 +25,13 @@ class InstalledTree(NamedTuple):
 
 
 def installed_trees(places: Places) -> dict[str, InstalledTree]:
-    """Return the trees that the manager has put into folders, by the folders."""
+    """Return the trees that the manager has put into folders, by the folders; a row that is damaged is left out."""
     value = read_stored(places.trees / INSTALLED)
-    rows = value.items() if isinstance(value, dict) else ()
-    return {spelled(Path(folder)): _tree(row) for folder, row in rows}
+    trees: dict[str, InstalledTree] = {}
+    for folder, row in value.items() if isinstance(value, dict) else ():
+        with suppress(ValueError):  # what no folder can be called
+            trees[spelled(Path(path_text(folder)))] = _tree(row)
+    return trees
 
 
 def installed_tree(places: Places, folder: Path) -> InstalledTree | None:
