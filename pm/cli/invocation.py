@@ -149,6 +149,7 @@ class Call:
             argument=argument,
             dry_run=dry_run or said.get("dry_run", False),
             strict=said.get("strict", False),
+            fails_on_warning=said.get("fail_on_warning", False),
         )
         return OperationRun(context, request)
 

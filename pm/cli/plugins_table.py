@@ -2,6 +2,12 @@
 
 from pm.cli.verb import CORE, PLUGIN, SEVERAL, Argument, Verb
 
+_FAIL_ON_WARNING = Argument(
+    ("--fail-on-warning",),
+    "exit with status 1 if there is a warning that the author of a plugin can mend (`level` of `--json`)",
+    "switch",
+    default=False,
+)
 PLUGINS = (
     Verb(
         "plugins",
@@ -126,6 +132,7 @@ PLUGINS = (
                 ("--replay",), "repeat the decision of a receipt, from the facts that it holds", metavar="RECEIPT"
             ),
             Argument(("--core",), "check with this core instead: a requirement or a folder", metavar="CORE"),
+            _FAIL_ON_WARNING,
             Argument(
                 ("--strict",),
                 "exit with status 5 if it is ready only after a restart",
@@ -144,6 +151,7 @@ PLUGINS = (
         own=(
             Argument(("path",), "the plugin's folder or archive", metavar="PATH"),
             CORE._replace(is_repeatable=True),
+            _FAIL_ON_WARNING,
             Argument(
                 ("--python",),
                 "a version such as `3.12`, or the path of an interpreter",

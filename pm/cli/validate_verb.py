@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Sequence
 from itertools import product
@@ -13,6 +14,10 @@ from pm.names import safe_text
 
 if TYPE_CHECKING:
     from pm.receipts.receipt import Receipt
+
+
+_LOG_COLUMNS = 120
+"""Of a log, which has no width of its own."""
 
 
 def validate_plugin(arguments: Namespace, words: Sequence[str]) -> int:
@@ -45,9 +50,18 @@ def _shown(call: Call, receipt: Receipt) -> int:
 
 
 def _annotations(call: Call, receipt: Receipt) -> str:
-    from pm.receipts.github import github_lines
+    """Return the findings as commands, and the whole receipt in a group; the summary of the job gets it as well."""
+    from pm.names import without_commands
+    from pm.receipts.github import github_lines, grouped, write_summary
+    from pm.receipts.receipt import from_json, to_json
+    from pm.receipts.render import render
 
-    return "".join(f"{line}\n" for line in github_lines(receipt, call.arguments.path))
+    receipt = from_json(to_json(receipt))  # where credentials are taken out
+    whole = without_commands(render(receipt, width=_LOG_COLUMNS))
+    told = write_summary(receipt, whole, os.environ)
+    if told:
+        call.talk.say(told)
+    return "".join(f"{line}\n" for line in (*github_lines(receipt, call.arguments.path), *grouped(receipt, whole)))
 
 
 def _json(receipts: Sequence[Receipt], status: int) -> str:

@@ -50,6 +50,7 @@ class Request(NamedTuple):
     dry_run: bool = False
     strict: bool = False
     """Whether *ready only after a restart* has an exit status of its own."""
+    fails_on_warning: bool = False
 
 
 class OperationRun:
@@ -58,7 +59,9 @@ class OperationRun:
     def __init__(self, context: Context, request: Request) -> None:
         self.context = context
         asked = begin(request.name, request.command, now=datetime.now(UTC), dry_run=request.dry_run)
-        self.operation: Operation = asked._replace(argument=request.argument, strict=request.strict)
+        self.operation: Operation = asked._replace(
+            argument=request.argument, strict=request.strict, fails_on_warning=request.fails_on_warning
+        )
         """What the receipt will say; it grows by the steps below."""
         self.has_recovered = False
         """Whether an interrupted operation was finished or undone before this one began."""

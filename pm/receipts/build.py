@@ -14,6 +14,7 @@ from pm.errors import PmError
 from pm.names import safe_lines, safe_text
 from pm.receipts.codes import code_of, exit_status
 from pm.receipts.commands import command
+from pm.receipts.levels import level_of
 from pm.receipts.receipt import (
     AvailableRow,
     ChangeRow,
@@ -49,11 +50,16 @@ def build(
     changes = changes_row(operation.before, done.lock)
     codes = [reason.code for reason in reasons]
     restart = operation.strict and operation.generation.restart_required
+    said = _together(operation.warnings, map(noticed, done.warnings))
+    warnings = tuple(warning._replace(level=level_of(warning, _judged_keys(operation))) for warning in said)
+    status = exit_status(done.outcome, codes, restart=restart)
+    if operation.fails_on_warning and any(warning.level == "warning" for warning in warnings):
+        status = status or _REFUSED
     return Receipt(
         id=operation.id,
         operation=operation.name,
         outcome=done.outcome,
-        exit_status=exit_status(done.outcome, codes, restart=restart),
+        exit_status=status,
         summary=summary(operation, done.outcome, reasons, changes, freed=done.freed),
         started_at=time_text(operation.started_at),
         finished_at=time_text(finished_at),
@@ -74,12 +80,25 @@ def build(
         inputs_fingerprint=operation.inputs_fingerprint,
         exclude_newer=operation.exclude_newer,
         consents=operation.consents,
-        warnings=_together(operation.warnings, map(noticed, done.warnings)),
+        warnings=warnings,
         shadowed=operation.shadowed,
         audit=operation.audit,
         tools=operation.tools,
         timings=operation.timings,
     )
+
+
+_REFUSED = 1
+"""The status of what was judged and found wrong."""
+
+
+def _judged_keys(operation: Operation) -> set[str]:
+    """Return the keys of the plugins that an operation is about; of all of them where it is about none of them."""
+    if operation.named:
+        return set(operation.named)
+    if operation.plugin is not None:
+        return {operation.plugin.key}
+    return {plugin.key for plugin in operation.plugins}
 
 
 def noted(problem: Problem, *, owner: str = "") -> WarningRow:

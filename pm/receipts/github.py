@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pm.names import safe_text, visible, without_commands
 from pm.places import expanded
+from pm.receipts.levels import level_of
 from pm.receipts.receipt import DemandRow, PlaceRow, ReasonRow, Receipt, WarningRow, from_json, to_json
 
-__all__ = ["github_lines"]
-
-_NOTICES = frozenset(
-    {"core-pins-already", "external-unchecked", "import-not-judged", "import-optional", "source-not-parsed"}
-)
-"""Codes of warnings that are no fault of the plugin's author, but information."""
+__all__ = ["github_lines", "grouped", "write_summary"]
 
 
 def github_lines(receipt: Receipt, path: str) -> Iterator[str]:
@@ -31,6 +28,31 @@ def github_lines(receipt: Receipt, path: str) -> Iterator[str]:
         yield from _reason(reason, key, source)
     for warning in receipt.warnings:
         yield _warning(warning, key, source)
+
+
+def grouped(receipt: Receipt, whole: str) -> Iterator[str]:
+    """Yield a receipt's text in a group that opens: proof and steps, which no line of a file has room for."""
+    yield f"::group::{visible(receipt.summary)}"
+    yield from whole.rstrip("\n").split("\n")
+    yield "::endgroup::"
+
+
+def write_summary(receipt: Receipt, whole: str, environ: Mapping[str, str]) -> str:
+    """Add a receipt's text to the summary of the job, if there is one; return why that was not possible."""
+    file = environ.get("GITHUB_STEP_SUMMARY", "")
+    if not file:
+        return ""
+    mark = "✗" if receipt.exit_status else "✓"
+    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(whole)), default=0))
+    try:
+        with open(file, "a", encoding="utf-8", errors="backslashreplace") as summary:  # noqa: PTH123 - as the runner names it
+            summary.write(f"### {mark} {visible(receipt.summary)}\n\n{fence}text\n{whole.rstrip()}\n{fence}\n")
+    except OSError as error:
+        return f"the summary of the job cannot be written: {error.strerror}"
+    return ""
+
+
+_TICKS = re.compile(r"`+")
 
 
 class _Source:
@@ -82,7 +104,7 @@ def _is_own(demand: DemandRow, key: str) -> bool:
 def _warning(warning: WarningRow, key: str, source: _Source) -> str:
     """Return the command for a warning; what is not about the plugin itself has no place in its files."""
     about_plugin = bool(key) and warning.owner in {key, f"plugin:{key}"}
-    kind = "warning" if about_plugin and warning.code not in _NOTICES else "notice"
+    kind = level_of(warning, {key} if key else ())
     place = warning.declared_at if about_plugin else None
     return source.command(kind, warning.code, place, [warning.message, _hint(warning.hint)])
 

@@ -225,6 +225,8 @@ class WarningRow(NamedTuple):
     owner: str = ""
     declared_at: PlaceRow | None = None
     hint: str = ""
+    level: str = "notice"
+    """`warning` for what the author of a plugin that is judged can mend, else `notice`."""
 
 
 class Copy(NamedTuple):
@@ -325,6 +327,8 @@ class Operation(NamedTuple):
     dry_run: bool = False
     strict: bool = False
     """Whether *ready only after a restart* has an exit status of its own."""
+    fails_on_warning: bool = False
+    """Whether a warning about a plugin ends with the status of a refusal."""
     plugin: Plugin | None = None
     plugins: tuple[Plugin, ...] = ()
     before: Lock | None = None

@@ -91,6 +91,9 @@ VARIABLES = (
     Variables(
         ("NO_COLOR", "TERM"), "no colours with any `NO_COLOR`; no colours and no line of progress with `TERM=dumb`"
     ),
+    Variables(
+        ("GITHUB_STEP_SUMMARY",), "the file to which `validate --format github` adds proof and steps, if it is set"
+    ),
 )
 """What the manager itself reads; a test compares the names with the code."""
 

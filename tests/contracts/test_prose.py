@@ -65,7 +65,7 @@ BY_CODE = {
     "pm/host/project_core.py": "words only: faults are told otherwise of a core than of a plugin",
     "pm/operations/replay.py": "a receipt that was read back has nothing else",
     "pm/verdict/index_reasons.py": "words, and which steps are shown: some refusals another index could answer",
-    "pm/receipts/github.py": "words only: a notice or a warning",
+    "pm/receipts/levels.py": "words and a status that is asked for: a notice or a warning",
     "pm/receipts/sentences.py": "words only",
 }
 """Modules that look at the code of something else, with the reason."""

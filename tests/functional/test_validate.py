@@ -333,3 +333,41 @@ def test_annotations_of_several_cores_name_each_of_them(home: Home) -> None:
     answer = home.say("plugins", "validate", plugin, *named, "--format", "github")
     assert answer.stdout.count("::error ") == 1
     assert [line.partition("==")[0] for line in answer.stdout.splitlines()[-2:]] == ["old-core", "new-core"]
+
+
+def test_a_log_of_github_has_proof_and_steps_in_a_group_and_so_has_the_summary_of_the_job(home: Home) -> None:
+    plugin = home.plugin("ash", "demo-colors>=99", "demo-socket>=99")
+    summary = home.work / "summary.md"
+    summary.write_text("before\n")
+    answer = home.say("plugins", "validate", plugin, "--format", "github", GITHUB_STEP_SUMMARY=str(summary))
+    lines = answer.stdout.splitlines()
+    begin, end = lines.index(next(line for line in lines if line.startswith("::group::"))), lines.index("::endgroup::")
+    inside = "\n".join(lines[begin + 1 : end])
+    assert (answer.status, "What now" in inside, "demo-socket>=99" in inside) == (1, True, True)
+    assert not any(line.startswith("::") for line in lines[begin + 1 : end])
+    written = summary.read_text()
+    assert written.startswith("before\n### ✗ `ash` is not valid")
+    assert inside.strip() in written
+
+
+def test_a_summary_that_cannot_be_written_is_told_and_changes_nothing(home: Home) -> None:
+    words = ("plugins", "validate", home.plugin("ash"), "--format", "github")
+    answer = home.say(*words, GITHUB_STEP_SUMMARY=str(home.work / "nowhere" / "x"))
+    assert "the summary of the job cannot be written" in answer.stderr
+    assert answer.status == home.say(*words).status
+
+
+@pytest.mark.parametrize("verb", ["validate", "check"])
+def test_a_warning_about_a_plugin_fails_where_that_is_asked_for_and_one_about_the_machine_does_not(
+    home: Home, wheels: Path, verb: str
+) -> None:
+    clean = PLUGINS / "nothing-to-report"
+    odd = home.plugin("ash", files={"__init__.py": "import nowhere_to_be_found\n\n\ndef register(ctx):\n    pass\n"})
+    noise = {"PIP_EXTRA_INDEX_URL": "http://127.0.0.1:9/simple"}
+    home.config.write_text("")
+    for plugin, status in ((clean, 0), (odd, 1)):
+        words = ("plugins", verb, plugin, "--fail-on-warning")
+        answer = home.ask(*words, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheels), **noise)
+        levels = {warning["level"] for warning in answer.value["warnings"]}
+        assert (answer.status, answer.value["exit_status"], "warning" in levels) == (status, status, status == 1)
+    assert home.ask("plugins", verb, odd, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheels)).status == 0
