@@ -63,6 +63,27 @@ SERVICE_UNIT_BYTES = Limit(
     reason="real ones have some hundred bytes",
     unusable="the rest: an environment that is named there only counts as not named",
 )
+CATALOG_BYTES = Limit(
+    value=2 * 1024 * 1024,
+    unit="bytes",
+    of="what the address of a catalog answers",
+    reason="some hundred entries take half of it",
+    unusable="the answer: the copy of before is used, else `index-unreachable`",
+)
+CATALOG_ENTRIES = Limit(
+    value=5_000,
+    unit="entries",
+    of="a catalog, and its list of withdrawn plugins",
+    reason="the largest known has 700",
+    unusable="the rest",
+)
+CATALOG_SECONDS = Limit(
+    value=5,
+    unit="seconds",
+    of="the time that the address of a catalog may take",
+    reason="what an operator waits for beside an installation",
+    unusable="the answer: the copy of before is used, else `index-unreachable`",
+)
 FETCH_SECONDS = Limit(
     value=120,
     unit="seconds",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pm.cli.invocation import Call
-from pm.operations.doctor import Finding, ordered, surroundings, why_not_found
+from pm.operations.doctor import Symptom, ordered, surroundings, why_not_found
 
 if TYPE_CHECKING:
     from pm.cli.listings import View
@@ -28,11 +28,11 @@ def examine(arguments: Namespace, words: Sequence[str]) -> int:
     return int(any(row["level"] == "problem" for row in rows))
 
 
-def _level(finding: Finding) -> str:
+def _level(finding: Symptom) -> str:
     return "note" if finding.name in _NOTES else "problem"
 
 
-def _of_view(view: View) -> Iterator[Finding]:
+def _of_view(view: View) -> Iterator[Symptom]:
     """Yield what is wrong with configs, generations and plugins."""
     from pm.cli.listings import damages
 
@@ -40,12 +40,12 @@ def _of_view(view: View) -> Iterator[Finding]:
         problem = view.config_problem
         place = f"{problem.file}:{problem.line}" if problem.line else problem.file
         fix = problem.hint or f"correct {place}"
-        yield Finding("config-unreadable", f"{problem.message} ({place})", fix, problem.file)
+        yield Symptom("config-unreadable", f"{problem.message} ({place})", fix, problem.file)
     found = damages(view)
     for damage in found:
-        yield Finding("damaged", damage.reason.message, damage.advice, damage.reason.file)
+        yield Symptom("damaged", damage.reason.message, damage.advice, damage.reason.file)
     if view.record is None and not found:
-        yield Finding("no-generation", "no generation was made yet", "`hermes pm init` makes one")
+        yield Symptom("no-generation", "no generation was made yet", "`hermes pm init` makes one")
     for written in () if found else view.missing:
         yield why_not_found(view.places, written)
     for plugin in view.found:
@@ -53,35 +53,35 @@ def _of_view(view: View) -> Iterator[Finding]:
     yield from _of_processes(view)
 
 
-def _of_plugin(view: View, found: Found) -> Iterator[Finding]:
+def _of_plugin(view: View, found: Found) -> Iterator[Symptom]:
     from pm.cli.listings import row
 
     key, folder = found.key, str(found.folder or "")
     if found.hidden_by:
         message = f"the {found.source} copy of `{key}` is never used: the {found.hidden_by} one hides it"
-        yield Finding("plugin-hidden", message, "remove one of the copies, or give one another `name`", folder)
+        yield Symptom("plugin-hidden", message, "remove one of the copies, or give one another `name`", folder)
     if found.key not in view.enabled or found.hidden_by:
         return
     if not found.declaration.fit:
         problem = found.declaration.problems[0]
         place = f"{folder}/{problem.file}:{problem.line}" if problem.line else folder
         fix = f"correct it, or `hermes plugins disable {key}` takes it out of the way"
-        yield Finding("plugin-unreadable", f"`{key}`: {problem.message} ({place})", fix, folder)
+        yield Symptom("plugin-unreadable", f"`{key}`: {problem.message} ({place})", fix, folder)
     elif row(view, found)["ready"] == "not-admitted":
         fix = f"`hermes plugins enable {key}` checks it and admits it"
-        yield Finding("not-admitted", f"`{key}` is enabled, and not admitted as it is now", fix, folder)
+        yield Symptom("not-admitted", f"`{key}` is enabled, and not admitted as it is now", fix, folder)
     for name in found.declaration.requires_env:
         if name not in view.known_settings:
             fix = f"write `{name}=…` into `{view.places.home / '.env'}`"
-            yield Finding("variable-missing", f"`{key}` needs the variable `{name}`, which is not set", fix, folder)
+            yield Symptom("variable-missing", f"`{key}` needs the variable `{name}`, which is not set", fix, folder)
 
 
-def _of_processes(view: View) -> Iterator[Finding]:
+def _of_processes(view: View) -> Iterator[Symptom]:
     from pm.operations.restarts import running_behind
 
     behind = running_behind(view.places, view.record.environment) if view.record is not None else ()
     if behind:
-        yield Finding("restart-needed", f"a process runs in an earlier environment: {behind[0]}", "restart Hermes")
+        yield Symptom("restart-needed", f"a process runs in an earlier environment: {behind[0]}", "restart Hermes")
 
 
 def _text(listing: Mapping[str, Any]) -> str:

@@ -28,6 +28,7 @@ EXAMPLES: Mapping[tuple[str, str], Sequence[str]] = {
         "hermes plugins validate . --core hermes-agent==0.19.0 --python 3.12 --format github",
     ),
     ("plugins", "list"): ("hermes plugins list", "hermes plugins list --enabled --plain", "hermes plugins list --json"),
+    ("plugins", "search"): ("hermes plugins search", "hermes plugins search memory --json"),
     ("plugins", "show"): ("hermes plugins show ws-chat", "hermes plugins show memory/notes --json"),
     ("pm", "init"): (
         "hermes pm init --core hermes-agent==0.19.0",

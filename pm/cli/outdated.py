@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pm.cli.console import table
+from pm.errors import PmError
+from pm.operations.catalog_lookup import catalog_of, kept_catalog
 from pm.operations.plugin_lookup import find_plugin
 from pm.operations.update_plugins import Outdated, outdated
 
 if TYPE_CHECKING:
     from pm.cli.listings import View
+    from pm.sources.catalog import Catalog
 
 _COLUMNS = ("key", "version", "state", "source")
 
@@ -18,7 +22,15 @@ _COLUMNS = ("key", "version", "state", "source")
 def outdated_rows(view: View, names: Sequence[str], *, offline: bool) -> list[dict[str, object]]:
     """Return the user's plugins, or those that are named, each as it stands to its source."""
     found = [find_plugin(view.found, name) for name in names] if names else view.found
-    return [_row(one) for one in outdated(view.places, found, offline=offline)]
+    catalog = kept_catalog(view.places, os.environ) if offline else _catalog(view)
+    return [_row(one) for one in outdated(view.places, found, catalog, offline=offline)]
+
+
+def _catalog(view: View) -> Catalog | None:
+    try:
+        return catalog_of(view.places, os.environ, offline=False)
+    except PmError:  # said of each plugin that came from it
+        return kept_catalog(view.places, os.environ)
 
 
 def _row(one: Outdated) -> dict[str, object]:

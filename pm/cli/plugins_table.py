@@ -190,6 +190,13 @@ PLUGINS = (
     ),
     Verb(
         "plugins",
+        "search",
+        "list what the catalog (`pm.catalog`) holds",
+        "pm.cli.search_verb:search_catalog",
+        own=(Argument(("words",), "words that name or description hold, all of them", metavar="TERM", how_many="*"),),
+    ),
+    Verb(
+        "plugins",
         "show",
         "show everything that is known about a plugin",
         "pm.cli.plugins_verbs:show_plugin",

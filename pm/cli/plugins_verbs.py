@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pm.cli.console import ask, misused
 from pm.cli.invocation import Call
 from pm.errors import PmError
 from pm.names import shown
+
+if TYPE_CHECKING:
+    from pm.cli.listings import View
 
 
 def install_plugin(arguments: Namespace, words: Sequence[str]) -> int:
@@ -148,9 +153,27 @@ def show_plugin(arguments: Namespace, words: Sequence[str]) -> int:
     """Show what is known of one plugin."""
     from pm.cli.listings import details, with_config_problem
     from pm.cli.listings_text import details_text
+    from pm.cli.search_verb import entry_text
     from pm.operations.plugin_lookup import find_plugin
 
     call = Call(arguments, words)
     view = call.view()
-    shown = with_config_problem(details(view, find_plugin(view.found, arguments.name)), view)
+    try:
+        found = find_plugin(view.found, arguments.name)
+    except PmError:
+        entry = _listed(call, view)
+        if entry is None:
+            raise
+        return call.print({"catalog_entry": entry}, entry_text)
+    shown = with_config_problem(details(view, found), view)
     return call.print(shown | call.damages(view), details_text)
+
+
+def _listed(call: Call, view: View) -> dict[str, object] | None:
+    """Return the entry of the catalog that has a name which is not installed; `None` if there is none."""
+    from pm.cli.search_verb import entry_row
+    from pm.operations.catalog_lookup import catalog_of
+
+    catalog = catalog_of(call.places, os.environ, offline=call.arguments.offline)
+    entry = catalog.entry(call.arguments.name) if catalog is not None else None
+    return entry_row(entry, view, catalog) if entry is not None and catalog is not None else None

@@ -33,7 +33,6 @@ LATER_VERBS: dict[tuple[str, ...], str] = {
         "setup",
     ): "`memory.provider` in `config.yaml` selects a provider; `hermes plugins enable NAME` checks it",
     ("memory", "off"): "take `memory.provider` out of `config.yaml`",
-    ("plugins", "search"): "",
     ("pm", "audit"): "",
     ("pm", "dashboard"): "`hermes pm status --json` answers programs",
     ("pm", "export"): "`hermes pm bundle` writes a `pylock.toml` and a `requirements.txt`",

@@ -191,6 +191,7 @@ class _Section:
             on_unadmitted=self._one_of("on_unadmitted", ("warn", "stop"), unset.on_unadmitted),
             indexes=self._indexes(),
             find_links=self._texts(self._section, "find_links", "pm"),
+            catalog=self._text("catalog"),
         )
 
     def _text(self, name: str) -> str:

@@ -36,6 +36,8 @@ class Settings(NamedTuple):
     indexes: tuple[IndexSetting, ...] | None = None
     """`None` when the section does not say, which is not the same as an empty list: that means folders only."""
     find_links: tuple[str, ...] = ()
+    catalog: str = ""
+    """A folder, or an address; empty for no catalog."""
 
 
 class Selection(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 
 from admission import Admitted, Reason, Refused, Step, Undecided
 from lockfiles import Lock
@@ -13,6 +13,7 @@ from pm.generations.admitted import is_admitted
 from pm.generations.records import Member, Record
 from pm.names import shown
 from pm.operations.candidate import announced_source
+from pm.operations.catalog_lookup import asked_source, check_candidate, is_name, known_catalog, note_withdrawn
 from pm.operations.core_choice import need_core_choice
 from pm.operations.damage import environment_damage, journal_damage, restored_by
 from pm.operations.import_check import note_imports
@@ -24,7 +25,7 @@ from pm.operations.run import OperationRun, Result
 from pm.plugins.discovery import Found
 from pm.receipts.receipt import Done
 from pm.sources.spelling import is_source, local_source
-from pm.sources.stage import looked_at
+from pm.sources.stage import Staged, looked_at
 from pm.verdict.resolve import Resolver, open_resolver
 from pm.verdict.state import Options, State
 from pm.verdict.union import member_of, with_member
@@ -65,13 +66,20 @@ def _one(run: OperationRun, resolver: Resolver, word: str) -> Result:
         if isinstance(decision, Refused):
             return decision._replace(steps=(*decision.steps, again(found.key, decision)))
         return decision
-    with looked_at(word, run.places.cache / "staged", offline=state.options.offline) as taken:
+    with _looked_at(run, state, word) as taken:
         candidate = announced_source(run, taken, state)
-        if candidate.misplaced is not None:
-            return candidate.misplaced
+        catalog = known_catalog(run, offline=state.options.offline)
+        refused = candidate.misplaced or check_candidate(run, state, catalog, candidate)
+        if refused is not None:
+            return refused
         decision = resolve(run, resolver, state.union.with_member(candidate.member), candidate.key).decision
         _note_imports(run, resolver, candidate.found._replace(folder=taken.folder), decision)
         return decision
+
+
+def _looked_at(run: OperationRun, state: State, word: str) -> AbstractContextManager[Staged]:
+    asked = asked_source(run, word, "", offline=state.options.offline)
+    return looked_at(asked.source, run.places.cache / "staged", name=asked.name, offline=state.options.offline)
 
 
 def _note_imports(run: OperationRun, resolver: Resolver, found: Found, decision: Decided) -> None:
@@ -87,7 +95,7 @@ def _several(run: OperationRun, resolver: Resolver, words: Sequence[str]) -> Res
         for word in words:
             found = _installed(state, word)
             if found is None:
-                taken = stack.enter_context(looked_at(word, run.places.cache / "staged", offline=state.options.offline))
+                taken = stack.enter_context(_looked_at(run, state, word))
                 candidate = announced_source(run, taken, state)
                 if candidate.misplaced is not None:
                     return candidate.misplaced
@@ -122,7 +130,8 @@ def _installed(state: State, word: str) -> Found | None:
         return find_plugin(state.here.found, word)
     except PmError as error:
         try:
-            local_source(word)
+            if not (is_name(word) and state.settings.catalog):
+                local_source(word)
         except PmError:
             said = f"there is no plugin {shown(word)}, and no folder or archive of this name"
             raise PmError("unknown-plugin", said, hint=error.hint) from error
@@ -140,6 +149,7 @@ def _readiness(run: OperationRun, resolver: Resolver) -> Result:
     damage = environment_damage(state.places, state.record)
     if damage is not None:
         return damage.ending
+    note_withdrawn(run, state.here.enabled.members)
     if record is not None and record.fingerprint == state.union.fingerprint and not _not_admitted(state):
         run.decides_on(state.union)
         return Done("ready")

@@ -47,7 +47,7 @@ _DEPTH = 5
 """Of folders in `plugins/` that are looked at for one that lies too deep."""
 
 
-class Finding(NamedTuple):
+class Symptom(NamedTuple):
     """One thing that is not as it should be."""
 
     name: str
@@ -58,7 +58,7 @@ class Finding(NamedTuple):
     file: str = ""
 
 
-def surroundings(places: Places, environ: Mapping[str, str]) -> Iterator[Finding]:
+def surroundings(places: Places, environ: Mapping[str, str]) -> Iterator[Symptom]:
     """Yield what is wrong around a home, whatever its config and its generations say."""
     yield from _too_deep(places.home / "plugins")
     yield from _services(places, environ)
@@ -70,7 +70,7 @@ def surroundings(places: Places, environ: Mapping[str, str]) -> Iterator[Finding
     yield from _owners(places)
 
 
-def why_not_found(places: Places, written: str) -> Finding:
+def why_not_found(places: Places, written: str) -> Symptom:
     """Return why a plugin that a config enables is not found, as far as files tell."""
     plugins, name = places.home / "plugins", written.rpartition("/")[2]
     deep = next((folder for folder in _deep_folders(plugins) if folder.name == name), None)
@@ -79,22 +79,22 @@ def why_not_found(places: Places, written: str) -> Finding:
     packed = next((path for path in _files(plugins) if path.name.partition(".")[0] == name), None)
     if packed is not None:
         fix = f"`hermes plugins install {packed} --enable` installs it"
-        return Finding("plugin-not-found", f"`{written}` is enabled, and only packed as {shown(str(packed))}", fix)
+        return Symptom("plugin-not-found", f"`{written}` is enabled, and only packed as {shown(str(packed))}", fix)
     fix = f"`hermes plugins disable {written}` takes it out of the config, or install it again from its source"
-    return Finding("plugin-not-found", f"`{written}` is enabled, and no plugin of this name is there", fix)
+    return Symptom("plugin-not-found", f"`{written}` is enabled, and no plugin of this name is there", fix)
 
 
 # -- plugins
 
 
-def _too_deep(plugins: Path) -> Iterator[Finding]:
+def _too_deep(plugins: Path) -> Iterator[Symptom]:
     for folder in _deep_folders(plugins):
         yield _deep_finding(folder, f"the plugin in {shown(str(folder))} lies too deep to be found")
 
 
-def _deep_finding(folder: Path, message: str) -> Finding:
+def _deep_finding(folder: Path, message: str) -> Symptom:
     fix = f"`hermes plugins install {folder} --enable` puts it where it is found"
-    return Finding("plugin-too-deep", message, fix, str(folder))
+    return Symptom("plugin-too-deep", message, fix, str(folder))
 
 
 def _deep_folders(plugins: Path) -> Iterator[Path]:
@@ -124,14 +124,14 @@ def _files(folder: Path) -> list[Path]:
 # -- programs and services
 
 
-def _services(places: Places, environ: Mapping[str, str]) -> Iterator[Finding]:
+def _services(places: Places, environ: Mapping[str, str]) -> Iterator[Symptom]:
     for unit in naming_units(places, environ):
         numbers = ", ".join(map(str, sorted(unit.numbers)))
         message = f"{shown(str(unit.file))} starts in the environment {numbers} by its path"
-        yield Finding("service-names-generation", message, "`hermes pm services --write` mends it", str(unit.file))
+        yield Symptom("service-names-generation", message, "`hermes pm services --write` mends it", str(unit.file))
 
 
-def _programs(environ: Mapping[str, str]) -> Iterator[Finding]:
+def _programs(environ: Mapping[str, str]) -> Iterator[Symptom]:
     folders = dict.fromkeys(filter(None, environ.get("PATH", "").split(os.pathsep)))
     found = [path for folder in folders if os.access(path := Path(folder, NAME), os.X_OK) and path.is_file()]
     different = {os.path.realpath(path) for path in found}
@@ -140,18 +140,18 @@ def _programs(environ: Mapping[str, str]) -> Iterator[Finding]:
         listed = ", ".join(shown(str(path)) for path in found)
         message = f"{shown(str(found[0]))} is found first, and the front door is {shown(str(doors[0]))} (all: {listed})"
         fix = f'write `export PATH="{doors[0].parent}:$PATH"` into the file that your shell reads at its start'
-        yield Finding("several-hermes", message, fix, str(found[0]))
+        yield Symptom("several-hermes", message, fix, str(found[0]))
 
 
 # -- the machine
 
 
-def _clock(places: Places) -> Iterator[Finding]:
+def _clock(places: Places) -> Iterator[Symptom]:
     now = datetime.now(UTC)
     newest = max(_times(places), default="")
     if newest > time_text(now + timedelta(hours=1)):
         message = f"the newest generation is of {newest[:16]}, and the clock says {time_text(now)[:16]}"
-        yield Finding("clock-behind", message, "set the clock of this machine")
+        yield Symptom("clock-behind", message, "set the clock of this machine")
 
 
 def _times(places: Places) -> Iterator[str]:
@@ -161,33 +161,33 @@ def _times(places: Places) -> Iterator[str]:
             yield read_record(places, number).created_at
 
 
-def _certificates(environ: Mapping[str, str]) -> Iterator[Finding]:
+def _certificates(environ: Mapping[str, str]) -> Iterator[Symptom]:
     for name in _CERTIFICATES:
         value = environ.get(name, "")
         if value and not os.path.exists(value):  # noqa: PTH110 - false for what may not be looked at, on each Python
             message = f"`{name}` names {shown(value)}, which is not there"
-            yield Finding("certificate-missing", message, f"name the file with your certificates, or unset `{name}`")
+            yield Symptom("certificate-missing", message, f"name the file with your certificates, or unset `{name}`")
 
 
-def _proxies(environ: Mapping[str, str]) -> Iterator[Finding]:
+def _proxies(environ: Mapping[str, str]) -> Iterator[Symptom]:
     yield from dict.fromkeys(finding for scheme in ("https", "http") for finding in _proxy(scheme, environ))
 
 
-def _proxy(scheme: str, environ: Mapping[str, str]) -> Iterator[Finding]:
+def _proxy(scheme: str, environ: Mapping[str, str]) -> Iterator[Symptom]:
     try:
         proxy_for(f"{scheme}://index.invalid/simple/", Sources(), environ)
     except PmError as error:
-        yield Finding("proxy-unusable", error.message, error.hint)
+        yield Symptom("proxy-unusable", error.message, error.hint)
 
 
-def _space(places: Places) -> Iterator[Finding]:
+def _space(places: Places) -> Iterator[Symptom]:
     free = free_bytes(places.root)
     if free < _ENOUGH:
         message = f"{size_text(free)} are free on the disk of {shown(str(places.root))}"
-        yield Finding("little-space", message, "`hermes pm gc --cache` makes room", str(places.root))
+        yield Symptom("little-space", message, "`hermes pm gc --cache` makes room", str(places.root))
 
 
-def _owners(places: Places) -> Iterator[Finding]:
+def _owners(places: Places) -> Iterator[Symptom]:
     try:
         owner = places.root.stat().st_uid
         paths = [places.state, *places.state.iterdir()]
@@ -197,10 +197,10 @@ def _owners(places: Places) -> Iterator[Finding]:
     if foreign:
         message = f"{shown(str(foreign[0]))} belongs to another user than {shown(str(places.root))}"
         fix = owner_hint(foreign[0]) or f"`sudo chown -R --reference={places.root} {places.state}` gives it back"
-        yield Finding("foreign-owner", message, fix, str(foreign[0]))
+        yield Symptom("foreign-owner", message, fix, str(foreign[0]))
 
 
-def ordered(findings: Iterable[Finding]) -> list[Finding]:
+def ordered(findings: Iterable[Symptom]) -> list[Symptom]:
     """Return findings in the order of the table, each once."""
     places = {name: position for position, name in enumerate(FINDINGS)}
     return sorted(dict.fromkeys(findings), key=lambda finding: places[finding.name])

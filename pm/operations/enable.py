@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 
-from admission import Admitted, Refused
+from admission import Admitted, Reason, Refused
 from pm.config.edit import Enable
 from pm.config.profiles import own_names
 from pm.generations.build import Edits
+from pm.operations.catalog_lookup import known_catalog, refuse_withdrawn
 from pm.operations.core_choice import need_core_choice
 from pm.operations.enabling import check_enabling
 from pm.operations.import_check import note_imports
+from pm.operations.installed_trees import origin_of
 from pm.operations.new_generation import decided_on, realise
 from pm.operations.plugin_lookup import find_plugin
 from pm.operations.plugin_status import again, announced, is_running
@@ -33,9 +35,22 @@ def enable(run: OperationRun, words: Sequence[str], options: Options) -> Result:
         meant = [(find_plugin(resolver.state.here.found, word), word) for word in words]
         found = {plugin.key: plugin for plugin, _ in meant}
         check_enabling(resolver.state, found.values())
+        withdrawn = _withdrawn(run, options, found.values())
+        if withdrawn:
+            return Refused(withdrawn)
         if len(found) == 1:
             return _one(run, resolver, next(iter(found.values())))
         return _several(run, resolver, list(found.values()), {plugin.key: word for plugin, word in meant})
+
+
+def _withdrawn(run: OperationRun, options: Options, plugins: Iterable[Found]) -> tuple[Reason, ...]:
+    """Return which plugins the catalog has withdrawn; one that is enabled already is told elsewhere, and stays."""
+    catalog = known_catalog(run, offline=options.offline)
+    if catalog is None:
+        return ()
+    origins = [(found, origin_of(run.places, found)) for found in plugins]
+    told = [refuse_withdrawn(catalog, found.key, {*found.names, origin.ref}, origin) for found, origin in origins]
+    return tuple(reason for refused in told if refused is not None for reason in refused.reasons)
 
 
 def _several(run: OperationRun, resolver: Resolver, asked: Sequence[Found], words: Mapping[str, str]) -> Result:

@@ -12,6 +12,7 @@ from pm.generations.build import Edits, apply
 from pm.generations.verification import changed_trees, is_kept
 from pm.names import is_key, same_key, shown
 from pm.operations.candidate import CandidatePlugin, announced_source, in_place_of
+from pm.operations.catalog_lookup import asked_source, check_candidate, known_catalog
 from pm.operations.core_choice import need_core_choice
 from pm.operations.enabling import check_enabling
 from pm.operations.import_check import note_imports
@@ -26,7 +27,7 @@ from pm.operations.use import with_selecting_step
 from pm.plugins.discovery import Found
 from pm.plugins.tree import link_target, tree_digest
 from pm.receipts.receipt import Done
-from pm.sources.stage import staged
+from pm.sources.stage import staged_source
 from pm.verdict.resolve import Resolver, open_resolver
 from pm.verdict.state import Options, State
 from pm.verdict.union import member_of
@@ -48,8 +49,10 @@ def install(run: OperationRun, source: str, how: InstallOptions, options: Option
     """Install a plugin; refused, nothing of it remains but the receipt, unless it is to be kept."""
     below = run.places.cache / "staged" if run.operation.dry_run else staging(run.places)
     run.context.tell(f"reading {source}")
+    asked = asked_source(run, source, how.commit, offline=options.offline)
+    catalog = known_catalog(run, offline=options.offline)
     with (
-        staged(source, below, how.commit, offline=options.offline) as taken,
+        staged_source(asked.source, below, name=asked.name, offline=options.offline) as taken,
         open_resolver(run.places, run.context.environ, options, run.context.index_options) as resolver,
     ):
         state = resolver.state
@@ -58,7 +61,7 @@ def install(run: OperationRun, source: str, how: InstallOptions, options: Option
             need_core_choice(run, state)
         candidate = announced_source(run, taken, state)
         same = not how.force and is_there_already(state, candidate)
-        refused = in_the_way(run, candidate, how, same=same)
+        refused = check_candidate(run, state, catalog, candidate) or in_the_way(run, candidate, how, same=same)
         if refused is not None:
             return refused
         if same and is_so_already(state, candidate, how):

@@ -13,6 +13,7 @@ from pm.errors import PmError
 from pm.generations.build import Edits, apply
 from pm.names import canonical_key, same_key, shown
 from pm.operations.candidate import CandidatePlugin, announced_source, in_place_of
+from pm.operations.catalog_lookup import asked_source, check_candidate, known_catalog
 from pm.operations.core_choice import need_core_choice
 from pm.operations.enabling import check_enabling
 from pm.operations.import_check import note_imports
@@ -24,7 +25,7 @@ from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
 from pm.plugins.discovery import Found
 from pm.receipts.receipt import Done
-from pm.sources.stage import staged
+from pm.sources.stage import staged_source
 from pm.verdict.resolve import Resolver, Verdict, open_resolver
 from pm.verdict.state import Options, State
 from pm.verdict.union import Proposal
@@ -56,14 +57,18 @@ def install_several(run: OperationRun, sources: Sequence[str], how: InstallOptio
         if how.enable:
             need_core_choice(run, state)
         candidates = []
+        catalog = known_catalog(run, offline=options.offline)
         for source in sources:
             run.context.tell(f"reading {source}")
-            taken = stack.enter_context(staged(source, below, offline=options.offline))
+            asked = asked_source(run, source, "", offline=options.offline)
+            taken = stack.enter_context(staged_source(asked.source, below, name=asked.name, offline=options.offline))
             candidates.append(announced_source(run, taken, state))
             run.is_about(None)  # what the next source raises is no fault of this one
         check_distinct(candidates)
         run.is_about_several({each.key: source for each, source in zip(candidates, sources, strict=True)})
-        return _installed(run, resolver, candidates, how)
+        refusals = [check_candidate(run, state, catalog, each) for each in candidates]
+        withdrawn = [reason for refused in refusals if refused is not None for reason in refused.reasons]
+        return Refused(tuple(withdrawn)) if withdrawn else _installed(run, resolver, candidates, how)
 
 
 def _installed(

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
-from admission import Admitted, Declaration, Problem
+from admission import Admitted, Declaration, Problem, Refused
 from lockfiles.subset import changes
 from pm.errors import PmError
 from pm.names import canonical_key, shown
 from pm.operations.candidate import CandidatePlugin, announced_source
+from pm.operations.catalog_lookup import Asked, check_candidate, entry_of, known_catalog
 from pm.operations.install import is_there_already
 from pm.operations.install_several import Batch, carried_out, check_distinct, judged
 from pm.operations.installed_trees import installed_tree, origin_of
@@ -19,6 +20,7 @@ from pm.places import Places
 from pm.plugins.discovery import Found
 from pm.plugins.tree import link_target
 from pm.receipts.receipt import Done, SourceRow
+from pm.sources.catalog import Catalog
 from pm.sources.origins import Standing, is_pinned, source_of, standing_of
 from pm.sources.spelling import Git, Source, read_source
 from pm.sources.stage import staged_source
@@ -58,49 +60,74 @@ def update_plugins(run: OperationRun, words: Sequence[str], how: PluginUpdate, o
     ):
         state = resolver.state
         run.reads(state)
-        named = {found.key: (found, word) for found, word in _named(state, words, how, options)}
+        catalog = known_catalog(run, offline=options.offline)
+        named = {
+            found.key: (found, word) for found, word in _named(state, words, how, catalog, offline=options.offline)
+        }
         candidates = []
         for found, _ in named.values():
             run.context.tell(f"reading the source of {found.key}")
-            source = _source(run.places, found, how.commit)
-            taken = stack.enter_context(staged_source(source, below, offline=options.offline))
+            asked = _asked(run, catalog, found, how.commit)
+            taken = stack.enter_context(staged_source(asked.source, below, name=asked.name, offline=options.offline))
             candidates.append(_of_the_same_key(announced_source(run, taken, state), found))
         check_distinct(candidates)
+        refusals = [check_candidate(run, state, catalog, each) for each in candidates]
+        withdrawn = [reason for refused in refusals if refused is not None for reason in refused.reasons]
+        if withdrawn:
+            return Refused(tuple(withdrawn))
         if len(candidates) != 1:
             run.is_about_several({key: word for key, (_, word) in named.items()})
         return _updated(run, resolver, candidates, how)
 
 
-def outdated(places: Places, found: Sequence[Found], *, offline: bool) -> Iterator[Outdated]:
+def outdated(
+    places: Places, found: Sequence[Found], catalog: Catalog | None = None, *, offline: bool
+) -> Iterator[Outdated]:
     """Yield the user's plugins, each as it stands to its source."""
     for plugin in found:
         if plugin.source == "user" and plugin.folder is not None and not plugin.hidden_by:
-            yield _outdated(places, plugin, offline=offline)
+            yield _outdated(places, plugin, catalog, offline=offline)
 
 
-def _outdated(places: Places, found: Found, *, offline: bool) -> Outdated:
+def _outdated(places: Places, found: Found, catalog: Catalog | None, *, offline: bool) -> Outdated:
     if found.folder is not None and (target := link_target(found.folder)):
         return Outdated(found, SourceRow("link", target), Standing("linked"))
     origin, installed = origin_of(places, found), None
     if found.folder is not None:
         installed = installed_tree(places, found.folder)
     digest = installed.digest if installed is not None else ""
-    return Outdated(found, origin, standing_of(origin, digest, places, offline=offline))
+    standing = _in_catalog(catalog, origin) if origin.kind == "catalog" else None
+    return Outdated(found, origin, standing or standing_of(origin, digest, places, offline=offline))
+
+
+def _in_catalog(catalog: Catalog | None, origin: SourceRow) -> Standing:
+    entry = catalog.entry(origin.ref) if catalog is not None else None
+    if entry is None:
+        return Standing("unreachable", message=f"`{origin.ref}` is in no catalog that is known now")
+    return Standing("current") if entry.sha == origin.commit else Standing("newer", available=entry.sha)
 
 
 # -- what is updated
 
 
-def _named(state: State, words: Sequence[str], how: PluginUpdate, options: Options) -> Iterator[tuple[Found, str]]:
+def _named(
+    state: State, words: Sequence[str], how: PluginUpdate, catalog: Catalog | None, *, offline: bool
+) -> Iterator[tuple[Found, str]]:
     if not how.everything:
         yield from ((find_plugin(state.here.found, word), word) for word in words)
         return
-    for one in outdated(state.places, state.here.found, offline=options.offline):
+    for one in outdated(state.places, state.here.found, catalog, offline=offline):
         if one.standing.state == "newer":
             yield one.found, one.found.key
 
 
-def _source(places: Places, found: Found, commit: str) -> Source:
+def _asked(run: OperationRun, catalog: Catalog | None, found: Found, commit: str) -> Asked:
+    origin = origin_of(run.places, found)
+    name = origin.ref if origin.kind == "catalog" and not commit else ""
+    return Asked(_source(run.places, catalog, found, commit), name)
+
+
+def _source(places: Places, catalog: Catalog | None, found: Found, commit: str) -> Source:
     """Return the source that a plugin is updated from; raise `PmError` (`invalid-source`) for one without."""
     key = found.key
     if found.source != "user" or found.folder is None:
@@ -116,6 +143,8 @@ def _source(places: Places, found: Found, commit: str) -> Source:
         raise PmError("invalid-source", f"where `{key}` came from is not known", hint=hint)
     if commit:
         return _at_commit(origin, key, commit)
+    if origin.kind == "catalog":
+        return entry_of(catalog, origin, key).source
     if is_pinned(origin):
         hint = f"`hermes plugins update {key} --ref COMMIT` moves it to another one"
         raise PmError("invalid-source", f"`{key}` is pinned to the commit {origin.commit[:12]}", hint=hint)

@@ -293,6 +293,7 @@ WORLD = {
         PmError("unauthorized", "`index.example.invalid` refuses access (401)", hint="put a login into `.netrc`"),
         PmError("hash-mismatch", "`wsproto-1.3.0-py3-none-any.whl` has sha256 12ab…, the index promises 89cd…"),
         PmError("name-taken", "`ws-chat` 1.1.0 is already installed"),
+        PmError("denylisted", "the catalog has withdrawn `ws-chat` on 2026-03-01: it sends messages to its author"),
         PmError("managed-environment", "this environment is managed by Nix", hint="declare the plugin in the flake"),
         PmError("offline", "`wsproto` 1.3.0 is not in the cache, and `--offline` is given"),
         PmError("no-space", "no space left while `generations/4` was built: 12 MB free, 80 MB needed"),

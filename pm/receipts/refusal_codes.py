@@ -205,6 +205,14 @@ REFUSALS = (
         "the name is free, or `--force` is given",
     ),
     Code(
+        "denylisted",
+        "refused",
+        "the catalog (`pm.catalog`) has withdrawn the plugin, by its name or its repository",
+        "the catalog has withdrawn {it}",
+        "read the reason; a plugin that the catalog lists may do the same",
+        "the catalog does not withdraw it any more",
+    ),
+    Code(
         "vulnerable",
         "refused",
         "an advisory at or above the chosen severity names a version that would be added or moved",

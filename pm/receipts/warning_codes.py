@@ -76,6 +76,21 @@ _WARNINGS = (
         "nothing, unless the newer one matters: then change what is named",
     ),
     WarningCode(
+        "catalog-unreachable",
+        "what the catalog says now is not known: whether a plugin was withdrawn is told from a kept copy, or not told",
+        "check `pm.catalog` and the network",
+    ),
+    WarningCode(
+        "looks-like",
+        "the name of a plugin is nearly that of another one of the catalog or of the core",
+        "check that it is the one that was meant",
+    ),
+    WarningCode(
+        "withdrawn-installed",
+        "an installed plugin was withdrawn by the catalog; it stays as it is",
+        "read the reason, and remove or disable it with the command that the hint names",
+    ),
+    WarningCode(
         "requirements-grow",
         "the new version of a plugin requires what the installed one did not, or brings new packages",
         "agree with `--yes`, if you want them",

@@ -22,6 +22,8 @@ _FORGE = "https://github.com"
 """Where `owner/repository` lies, as the host has it."""
 _TREE = re.compile(r"(?P<url>https://[^/]+/[^/]+/[^/]+)/tree/(?P<ref>[^/]+)(?:/(?P<inside>.*?))?/?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+CATALOG_NAME = re.compile(r"[a-z0-9_-]{1,64}")
+"""What an entry of a catalog may be called."""
 
 
 class Folder(NamedTuple):

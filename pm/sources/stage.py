@@ -42,14 +42,16 @@ def staged(text: str, below: Path, commit: str = "", *, offline: bool = False) -
 
 
 @contextmanager
-def staged_source(source: Source, below: Path, *, offline: bool = False) -> Iterator[Staged]:
-    """Give a copy of a source that was read already, as `staged` does."""
+def staged_source(source: Source, below: Path, *, name: str = "", offline: bool = False) -> Iterator[Staged]:
+    """Give a copy of a source that was read already, as `staged` does; `name` is that of a catalog's entry."""
     if offline and isinstance(source, Git):
         message = f"{shown(source.shown)} would have to be fetched, and `--offline` was said"
         raise PmError("offline", message, hint="run it without `--offline`, or clone it and name the folder")
     try:
         with working_folder(below) as place:
-            yield _taken(source, place)
+            taken = _taken(source, place)
+            row = taken.source._replace(kind="catalog", ref=name) if name else taken.source
+            yield taken._replace(source=row)
     finally:
         remove_if_empty(below)
 
@@ -71,19 +73,18 @@ def _taken(source: Source, place: Path) -> Staged:
 
 
 @contextmanager
-def looked_at(text: str, below: Path, *, offline: bool = False) -> Iterator[Staged]:
+def looked_at(source: Source, below: Path, *, name: str = "", offline: bool = False) -> Iterator[Staged]:
     """Give a source to be judged and not installed: a folder as it lies there, everything else staged for a while.
 
     Raise `PmError` as `staged` does: what could not be installed is not admitted either.
     """
-    source = read_source(text)
     if isinstance(source, Folder):
         from pm.plugins.tree import fitting_entries
 
         fitting_entries(source.path)
         yield Staged(source.path.resolve(), SourceRow("folder", redact_value(str(source.path))))
     else:
-        with staged(text, below, offline=offline) as taken:
+        with staged_source(source, below, name=name, offline=offline) as taken:
             yield taken
 
 

@@ -255,6 +255,11 @@ NOT_FOLLOWED = {
     "pm/cli/listings_text.py: {} more come with the core; `hermes plugins list --all` shows them",
     # tests/functional/test_verbs_locked.py
     "admission/notices.py: `hermes pm rollback` goes back to it; to have both, {}",
+    # tests/functional/test_catalog.py
+    "pm/operations/catalog_lookup.py: `hermes plugins search` lists it",
+    "pm/operations/catalog_lookup.py: `hermes plugins disable {}` disables it; it stays as it is unless you do",
+    "pm/operations/catalog_lookup.py: check that you meant it; `hermes plugins show {}` shows the other",
+    "pm/cli/search_verb.py: `hermes plugins install {} --enable` checks and installs it",
     # tests/functional/test_update_plugins.py
     "pm/operations/update_plugins.py: `hermes plugins update {} --ref COMMIT` moves it to another one",
     (

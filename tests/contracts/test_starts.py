@@ -37,6 +37,7 @@ LIFE = (
     "pm services",
     "pm doctor --json",
     "plugins outdated",
+    "plugins search",
     "plugins use memory builtin",
     "plugins update ash --json",
     "update --json",

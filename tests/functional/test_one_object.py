@@ -29,6 +29,7 @@ WORDS = {
     "plugins update": "",
     "plugins outdated": "",
     "plugins use": "memory builtin",
+    "plugins search": "",
     "plugins remove": "ash",
     "plugins enable": "cedar",
     "plugins disable": "ash",

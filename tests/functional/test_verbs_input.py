@@ -57,7 +57,7 @@ def test_wrong_usage_is_told_on_standard_error_and_writes_nothing(home: Home, wo
         ("plugins show a b", "hermes plugins show: error: `b` is one word too many", "`hermes plugins show --help`"),
         ("run --saf -- true", "hermes run: error: there is no option `--saf`", "did you mean `--safe`?"),
         ("pm extra", "hermes pm: error: there is no verb `extra`", "did you mean `hermes pm extras`?"),
-        ("plugins search", "`plugins search` is not part of this version", ""),
+        ("pm audit", "`pm audit` is not part of this version", ""),
         ("pm rollback x", "argument N: `x` is not a whole number", ""),
         ("plugin list", "there is no command `plugin`", "did you mean `hermes plugins list`?"),
         ("install x", "there is no command `install`", "did you mean `hermes plugins install x`?"),

@@ -155,6 +155,7 @@ BY_HAND = {
     "pm/operations/uninstall.py": "a state that gets another name before it is deleted",
     "pm/operations/surplus.py": "an environment that gets another name before it is deleted",
     "pm/operations/kept_trees.py": "what lies in a folder that is staged",
+    "pm/receipts/github.py": "the summary of a job, which is another program's and only added to",
     "pm/plugins/archive.py": "what lies in a folder that is staged",
     "pm/plugins/tree.py": "a folder that is staged, and takes its place as a whole",
     "pm/system/files.py": "the writer",
