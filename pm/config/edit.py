@@ -264,7 +264,20 @@ def _assign(document: Any, edit: _Edit) -> None:  # noqa: ANN401 - what `ruamel.
     if edit.value is None:
         del section[name]
     else:
-        section[name] = edit.value if isinstance(edit.value, str) else list(edit.value)
+        section[name] = _scalar(edit.value) if isinstance(edit.value, str) else list(map(_scalar, edit.value))
+
+
+def _scalar(text: str) -> str:
+    """Return a text as `ruamel.yaml` must write it: hosts read YAML 1.1, in which `on` is no text without quotes."""
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+    from pm.config.yaml_edit import Unreachable, quoted
+
+    try:
+        is_plain = quoted(text) == text
+    except Unreachable:
+        is_plain = False
+    return text if is_plain else DoubleQuotedScalarString(text)
 
 
 def _is_meant(old: str, new: str, edit: _Edit, path: Path) -> bool:

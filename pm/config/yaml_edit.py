@@ -21,12 +21,12 @@ def set_text(text: str, path: Path, value: str) -> str:
     document = _Document(text)
     entry = document.entry(path)
     if entry is None:
-        return document.with_entry(path, _quoted(value))
+        return document.with_entry(path, quoted(value))
     if not isinstance(entry.value, ScalarNode) or entry.value.style in {"|", ">"}:
         raise Unreachable
     if _is_empty(entry.value):
-        return _spliced(text, document.colon(entry), document.colon(entry), f" {_quoted(value)}")
-    return _spliced(text, *document.span(entry), _quoted(value, entry.value.style))
+        return _spliced(text, document.colon(entry), document.colon(entry), f" {quoted(value)}")
+    return _spliced(text, *document.span(entry), quoted(value, entry.value.style))
 
 
 def add_item(text: str, path: Path, value: str) -> str:
@@ -34,20 +34,20 @@ def add_item(text: str, path: Path, value: str) -> str:
     document = _Document(text)
     entry = document.entry(path)
     if entry is None:
-        return document.with_entry(path, [_quoted(value)])
+        return document.with_entry(path, [quoted(value)])
     if isinstance(entry.value, ScalarNode) and _is_empty(entry.value):
-        return document.with_first_item(entry, _quoted(value))
+        return document.with_first_item(entry, quoted(value))
     start, end = document.span(entry)
     if isinstance(entry.value, ScalarNode) and plain_kind(entry.value.value) == "null" and not entry.value.style:
-        return _spliced(text, start, end, f"[{_quoted(value)}]")
+        return _spliced(text, start, end, f"[{quoted(value)}]")
     if not isinstance(entry.value, SequenceNode):
         raise Unreachable
     if entry.value.flow_style:
-        return _with_flow_part(text, entry.value, end - 1, _quoted(value))
+        return _with_flow_part(text, entry.value, end - 1, quoted(value))
     if start != entry.value.start_mark.index:
         raise Unreachable
     indentation = " " * entry.value.start_mark.column
-    return document.with_line_after(document.end_of(entry.value), f"{indentation}- {_quoted(value)}")
+    return document.with_line_after(document.end_of(entry.value), f"{indentation}- {quoted(value)}")
 
 
 def add_empty(text: str, path: Path) -> str:
@@ -270,7 +270,7 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 """What begins with a digit is a number for one reader or another: `1e3`, `010`, `1:30`."""
 
 
-def _quoted(value: str, style: str | None = None) -> str:
+def quoted(value: str, style: str | None = None) -> str:
     """Return a value as YAML, in the given quotes, else without quotes where that means the same text."""
     if style == "'" and value.isprintable():
         return "'{}'".format(value.replace("'", "''"))

@@ -59,7 +59,7 @@ def faults(content: bytes, *, of_github: bool = False) -> Iterator[str]:
         if unicodedata.category(sign) in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
             yield f"the sign {sign!r}"
     for line in text.split("\n"):
-        own = of_github and re.match(r"::(error|warning|notice) [^:]*::", line)
+        own = of_github and re.match(r"::(?:(?:error|warning|notice) [^:]*|group|endgroup)::", line)
         if line.lstrip().startswith("::") and not own:
             yield f"the command {line[:80]!r}"
         if "##[" in line:

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pm.config.edit import ConfigChange, Disable, Enable, Remove, Set, edit_config, locked_config
 from pm.errors import PmError
@@ -297,3 +298,11 @@ def test_the_lock_is_free_again_after_a_failure(tmp_path: Path) -> None:
         raise RuntimeError
     with locked_config(tmp_path, seconds=0) as locked:
         assert locked.content is None
+
+
+@pytest.mark.parametrize("names", [("on", "\x7f"), ("1e3", "\ufeff")])
+def test_a_round_trip_quotes_what_hosts_would_not_read_as_text(tmp_path: Path, names: tuple[str, ...]) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("plugins:\n  own: 1\n")
+    written = edit_config(path, [Set("pm.find_links", names)]).decode()
+    assert yaml.safe_load(written)["pm"]["find_links"] == list(names)
