@@ -102,14 +102,13 @@ def check_candidate(
     run: OperationRun, state: State, catalog: "Catalog | None", candidate: CandidatePlugin
 ) -> Refused | None:
     """Refuse a plugin that the catalog has withdrawn, and warn of one whose name is nearly that of another."""
+    declaration, source = candidate.found.declaration, candidate.staged.source
+    if source.kind != "catalog":
+        note_likeness(run, state, catalog, candidate.key)
     if catalog is None:
         return None
-    declaration, source = candidate.found.declaration, candidate.staged.source
     names = {candidate.key, leaf(candidate.key), declaration.name, source.ref if source.kind == "catalog" else ""}
-    refused = refuse_withdrawn(catalog, candidate.key, names, source)
-    if refused is None and source.kind != "catalog":
-        note_likeness(run, state, catalog, candidate.key)
-    return refused
+    return refuse_withdrawn(catalog, candidate.key, names, source)
 
 
 def refuse_withdrawn(catalog: "Catalog", key: str, names: set[str], source: SourceRow) -> Refused | None:
@@ -154,12 +153,12 @@ def _known_as(places: Places, found: Found) -> tuple[set[str], str]:
     return {*found.names, origin.ref if origin.kind == "catalog" else ""}, origin.location if is_repository else ""
 
 
-def note_likeness(run: OperationRun, state: State, catalog: "Catalog", key: str) -> None:
+def note_likeness(run: OperationRun, state: State, catalog: "Catalog | None", key: str) -> None:
     """Warn of a name that is nearly that of a plugin of the catalog or of the core."""
-    from pm.sources.catalog_entries import looks_like
+    from pm.sources.lookalikes import looks_like
 
     bundled = (leaf(found.key) for found in state.here.found if found.source == "bundled")
-    other = looks_like(leaf(key), (*catalog.names, *bundled))
+    other = looks_like(leaf(key), (*(catalog.names if catalog is not None else ()), *bundled))
     if other:
         message = f"`{key}` is spelled nearly as `{other}`, which is another plugin"
         run.note(

@@ -1,7 +1,6 @@
 """What a catalog lists: plugins at a pinned commit, and plugins that were withdrawn. Each entry stands by itself."""
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -152,7 +151,7 @@ def _texts(node: MappingNode, name: str) -> tuple[str, ...]:
     return tuple(visible(item.text.strip()) for item in items if isinstance(item, ScalarNode))
 
 
-# -- names and addresses that mean the same
+# -- addresses that mean the same
 
 
 def withdrawn_by(rows: tuple[Withdrawn, ...], names: set[str], repo: str) -> Withdrawn | None:
@@ -165,32 +164,3 @@ def withdrawn_by(rows: tuple[Withdrawn, ...], names: set[str], repo: str) -> Wit
 
 def _plain(repo: str) -> str:
     return repo.partition("#")[0].lower().rstrip("/").removesuffix(".git").rstrip("/")
-
-
-def looks_like(name: str, known: Iterator[str] | tuple[str, ...]) -> str:
-    """Return the known name that another one may be taken for; empty if there is none, or it is known itself."""
-    names = {other.lower() for other in known}
-    if name.lower() in names:
-        return ""
-    alike = (
-        other for other in sorted(names) if _skeleton(other) == _skeleton(name) or _is_one_slip(name.lower(), other)
-    )
-    return next(alike, "")
-
-
-_SHORTEST = 6
-"""Of names that one letter tells apart: shorter ones are too often words of their own."""
-
-
-def _skeleton(name: str) -> str:
-    return re.sub(r"[-_.]", "", name.lower()).translate(str.maketrans("01345", "oleas"))
-
-
-def _is_one_slip(one: str, other: str) -> bool:
-    """Say whether one letter was left out, added, changed, or two were swapped."""
-    if min(len(one), len(other)) < _SHORTEST or abs(len(one) - len(other)) > 1:
-        return False
-    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    rest, others = one[start:], other[start:]
-    swapped = rest[:2] == others[1::-1] and rest[2:] == others[2:]
-    return rest[1:] == others or rest == others[1:] or rest[1:] == others[1:] or (swapped and len(rest) > 1)

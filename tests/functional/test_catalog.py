@@ -13,6 +13,7 @@ import pytest
 
 from fixtures.git_server import GitServer, Repository
 from fixtures.homes import UNTOUCHED_BY_REFUSALS, Home, follow
+from fixtures.hosts import host, new_hosted_home
 
 MANIFEST = "name: birch\nversion: 1.0.0\npip_dependencies: ['demo-colors<2']\n"
 FILES = {"plugin.yaml": MANIFEST, "__init__.py": "def register(ctx):\n    pass\n"}
@@ -211,3 +212,12 @@ def test_a_setting_that_is_no_catalog_is_told(home: Home, setting: str) -> None:
     answer = home.say("plugins", "search")
     assert (answer.status != 0, "Traceback" in answer.stderr) == (True, False)
     assert home.install(home.plugin("ash")).warnings == ["catalog-unreachable"]
+
+
+def test_a_name_that_is_nearly_one_of_the_core_s_is_told_without_a_catalog(tmp_path: Path) -> None:
+    files = {"hermes.py": "", "plugins/web-search/plugin.yaml": "name: web-search\n"}
+    home = new_hosted_home(tmp_path, "hermes-agent==0.19.0", host("0.19.0", files=files))
+    answer = home.install(home.plugin("web_serach"))
+    assert (answer.gist, answer.warnings) == ("0 admitted", ["looks-like"])
+    assert "`web-search`, which is another plugin" in answer.value["warnings"][0]["message"]
+    assert home.install(home.plugin("web-search")).warnings == []

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pm.documents.yaml_nodes import read_yaml
-from pm.sources.catalog_entries import looks_like, read_entry
+from pm.sources.catalog_entries import read_entry
+from pm.sources.lookalikes import looks_like
 
 SHA = "a" * 40
 NAMES = Path(__file__).parents[4] / "shared" / "corpus" / "catalog_names.json"
