@@ -30,8 +30,12 @@ def _list(call: Call) -> int:
     from pm.operations.extras import extras_of
 
     core, rows = extras_of(call.begin("extras"), call.options())
-    listing = {"core": core, "extras": [row._asdict() | {"requirements": list(row.requirements)} for row in rows]}
+    listing = {"core": core, "extras": [row._asdict() for row in rows]}
     return call.print(listing, _text)
+
+
+def _required(row: Mapping[str, Any]) -> str:
+    return "(what it requires is not known here)" if row["requirements"] is None else ", ".join(row["requirements"])
 
 
 def _text(listing: Mapping[str, Any]) -> str:
@@ -46,4 +50,4 @@ def _lines(listing: Mapping[str, Any]) -> Iterator[str]:
     width = max(len(row["name"]) for row in listing["extras"])
     for row in listing["extras"]:
         mark = "*" if row["chosen"] else "+" if row["active"] else " "
-        yield f"{mark} {row['name']:<{width}}  {', '.join(row['requirements'])}".rstrip()
+        yield f"{mark} {row['name']:<{width}}  {_required(row)}".rstrip()

@@ -1,6 +1,6 @@
 """Change which extras of the core are chosen, as one admission; and say which ones there are."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from admission import canonical_name
@@ -26,8 +26,8 @@ class ExtraRow(NamedTuple):
     """Whether `pm.core` names it."""
     active: bool
     """Whether it counts: chosen itself, or part of one that is."""
-    requirements: tuple[str, ...]
-    """What it requires on this machine; empty too where its metadata is not at hand."""
+    requirements: tuple[str, ...] | None
+    """What it requires on this machine; `None` where that is not known: of a project, and without its metadata."""
 
 
 def add_extras(run: OperationRun, names: Sequence[str], options: Options) -> Result:
@@ -91,30 +91,31 @@ def extras_of(run: OperationRun, options: Options) -> tuple[str, tuple[ExtraRow,
         required = _requirements(state.hosted, index)
         names = sorted({*core.offers, *core.extras})
         rows = (
-            ExtraRow(name, name in core.extras, name in {*core.extras, *core.active}, tuple(required.get(name, ())))
+            ExtraRow(
+                name,
+                name in core.extras,
+                name in {*core.extras, *core.active},
+                tuple(required.get(name, ())) if required is not None else None,
+            )
             for name in names
         )
         return f"{core.name} {core.version}", tuple(rows)
 
 
-def _requirements(hosted: HostedCore, index: IndexClient) -> dict[str, list[str]]:
-    """Return what each extra of a release requires; nothing where that cannot be had now."""
-    required: dict[str, list[str]] = {}
-    if hosted.kind == "release":
-        for extra, text in _edges(hosted, index):
-            required.setdefault(extra, []).append(text)
-    return required
-
-
-def _edges(hosted: HostedCore, index: IndexClient) -> Iterator[tuple[str, str]]:
+def _requirements(hosted: HostedCore, index: IndexClient) -> dict[str, list[str]] | None:
+    """Return what each extra of a release requires; `None` where that cannot be had now."""
     from admission import Need
 
     core = hosted.core
+    if hosted.kind != "release":
+        return None
     try:
         facts = index.fetch(Need(pages=(core.name,), candidates=((core.name, core.version),)))
     except PmError:  # the names are known without it
-        return
+        return None
     candidate = facts.candidate(core.name, core.version)
+    required: dict[str, list[str]] = {}
     for edge in candidate.requires if candidate is not None else ():
         if edge.extra:
-            yield edge.extra, requirement_of(edge)
+            required.setdefault(edge.extra, []).append(requirement_of(edge))
+    return required if candidate is not None else None

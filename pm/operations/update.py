@@ -11,7 +11,8 @@ from pm.config.managed import check_changes
 from pm.config.profiles import own_names, selecting
 from pm.errors import PmError
 from pm.generations.build import Edits
-from pm.host.core import HostedCore, LacksExtras, newer_versions
+from pm.generations.records import read_selected
+from pm.host.core import HostedCore, LacksExtras, core_from_json, newer_versions
 from pm.host.core_setting import chosen_release, with_same_extras
 from pm.index import IndexClient
 from pm.names import leaf, same_key, shown
@@ -74,13 +75,26 @@ def update(run: OperationRun, how: UpdateOptions, options: Options) -> Result:
 
 
 def _wanted(run: OperationRun, options: Options) -> _Wanted:
-    before = options._replace(core=None, anew=True)
-    with open_resolver(run.places, run.context.environ, before, run.context.index_options) as resolver:
-        hosted = resolver.state.hosted
-        if options.core is not None:
-            return _Wanted(with_same_extras(options.core, hosted.core.name, hosted.core.extras))
+    if options.core is not None:
+        return _Wanted(_with_extras_of_now(run, options.core))
+    now = options._replace(anew=True)
+    with open_resolver(run.places, run.context.environ, now, run.context.index_options) as resolver:
         need_core_choice(run, resolver.state)
+        hosted = resolver.state.hosted
         return _newest(run, hosted, resolver.index) if hosted.kind == "release" else _Wanted(hosted.setting)
+
+
+def _with_extras_of_now(run: OperationRun, setting: str) -> str:
+    """Return a setting with the extras of the selected core; of one that cannot be read none are known.
+
+    The core of now is not looked for: it may be gone, which is why another one is named.
+    """
+    try:
+        record = read_selected(run.places)
+        core = core_from_json(record.core).core if record is not None else None
+    except (PmError, ValueError):  # what is lost of the state is told by the update itself
+        return setting
+    return with_same_extras(setting, core.name, core.extras) if core is not None else setting
 
 
 def _newest(run: OperationRun, hosted: HostedCore, index: IndexClient) -> _Wanted:

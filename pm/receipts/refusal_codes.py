@@ -32,7 +32,7 @@ REFUSALS = (
         "refused",
         "a requirement on the core names an extra that the selected core was chosen without",
         "{it} needs a part of Hermes that is not installed",
-        "choose the core with that extra: `hermes pm init --core 'hermes-agent[EXTRA]==VERSION'`",
+        "add the extra: `hermes pm extras add EXTRA`; the embedded core has none, and a published one is chosen first",
         "the core has the extra",
     ),
     Code(

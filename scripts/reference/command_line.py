@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pm.cli.verb import COMMON, CONSENTS, HELP, Argument, Verb
-from pm.cli.verb_table import LATER, VERBS
+from pm.cli.verb_table import LATER_VERBS, VERBS
 from scripts.reference.markdown import table
 
 __all__ = ["VARIABLES", "command_line_page"]
@@ -106,7 +106,7 @@ def command_line_page() -> str:
         common=table(("option", "means"), map(_row, (HELP, *COMMON))),
         consents=table(("option", "means"), map(_row, CONSENTS)),
         sections="\n\n".join(map(_section, verbs)),
-        later=" and ".join(f"`hermes {word}`" for word in sorted(LATER)),
+        later=", ".join(f"`hermes {' '.join(words)}`" for words in sorted(LATER_VERBS)),
         variables=table(
             ("variable", "means"),
             ((", ".join(f"`{name}`" for name in entry.names), entry.meaning) for entry in VARIABLES),
@@ -174,8 +174,9 @@ This page is written by `python -m scripts.reference docs/reference`; a test com
 
 {verbs}
 
-Results go to standard output, messages and progress to standard error. Progress is one line that is written over, on a
-terminal only; with `--verbose` it is written elsewhere too, line by line. Questions are asked on a terminal only:
+Results go to standard output, messages and progress to standard error. Progress is one line that is written over on a
+terminal, and elsewhere a line for each part of the work; with `--verbose` it says more, and with `--json` or `--quiet`
+nothing. Questions are asked on a terminal only:
 elsewhere a question that no option answers counts as answered with *no*. The statuses with which a command ends are in
 [exit-codes.md](exit-codes.md).
 

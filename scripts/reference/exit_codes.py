@@ -1,6 +1,6 @@
 """The page of the exit statuses, written from the codes and outcomes of receipts."""
 
-from pm.cli.verb_table import LATER
+from pm.cli.verb_table import LATER_VERBS
 from pm.receipts.codes import CODES, OUTCOMES, exit_status
 from scripts.reference.markdown import table
 
@@ -22,7 +22,7 @@ def exit_codes_page() -> str:
     return _PAGE.format(
         statuses=table(("status", "means", "outcome of the receipt"), meanings),
         codes=table(("status", "if it ends with one of these codes alone"), codes),
-        later=", ".join(f"`hermes {word}`" for word in sorted(LATER)),
+        later=", ".join(f"`hermes {' '.join(words)}`" for words in sorted(LATER_VERBS)),
     )
 
 

@@ -158,3 +158,20 @@ def test_the_embedded_core_has_none_and_the_line_for_the_published_one_is_told(t
 @pytest.mark.parametrize("words", [("add",), ("remove",), ("list", "cli")])
 def test_words_that_make_no_sense_are_refused(home: Home, words: tuple[str, ...]) -> None:
     assert home.say("pm", "extras", *words).status == 2
+
+
+def test_an_extra_that_requires_nothing_is_chosen_all_the_same(home: Home) -> None:
+    answer = home.ask("pm", "extras", "add", "pty")
+    assert (answer.gist, answer.changes, setting(home)) == ("0 admitted", [], "hermes-agent[pty]==0.19.0")
+
+
+def test_the_extras_of_a_project_are_listed_and_what_they_require_is_not_known(tmp_path: Path) -> None:
+    home = new_hosted_home(tmp_path, CORE, *distributions())
+    project = tmp_path / "checkout"
+    project.mkdir()
+    text = "[project]\nname = 'hermes-agent'\nversion = '0.19.0'\n[project.optional-dependencies]\ncli = ['menu-kit']\n"
+    (project / "pyproject.toml").write_text(text)
+    home.ask("pm", "init", "--core", project)
+    [row] = home.ask("pm", "extras").value["extras"]
+    assert (row["name"], row["requirements"]) == ("cli", None)
+    assert "cli  (what it requires is not known here)" in home.say("pm", "extras").stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -201,3 +202,16 @@ def test_the_host_s_own_words_are_understood(home: Home) -> None:
     assert home.ask("update", "--yes", "--no-backup", "--force", "--gateway", "--check").gist == "0 admitted"
     refused = home.say("update", "--branch", "main")
     assert (refused.status, "`--branch` is not possible here" in refused.stderr) == (2, True)
+
+
+def test_another_core_is_chosen_where_the_one_of_now_is_gone(tmp_path: Path) -> None:
+    home = new_hosted_home(tmp_path, CORE, host("0.18.0"), host("0.19.0", extras={"cli": []}))
+    project = tmp_path / "checkout"
+    project.mkdir()
+    text = "[project]\nname = 'hermes-agent'\nversion = '0.18.0'\n[project.optional-dependencies]\ncli = []\n"
+    (project / "pyproject.toml").write_text(text)
+    home.ask("pm", "init", "--core", f"{project}[cli]")
+    shutil.rmtree(project)
+    assert home.ask("update").status != 0
+    assert home.ask("update", "--core", "hermes-agent==0.19.0").gist == "0 admitted"
+    assert setting(home) == "hermes-agent[cli]==0.19.0"
