@@ -22,7 +22,7 @@ USAGE = 2
 
 
 class Talk:
-    """What a verb says while it works: a line that changes on a terminal, elsewhere one for each part of the work."""
+    """What a verb says while it works; progress only on a terminal, unless more was asked for."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
         self._quiet = quiet
@@ -31,11 +31,9 @@ class Talk:
         self._lively = not quiet and obeys(sys.stderr)
 
     def tell(self, text: str) -> None:
-        """Say what is being done now; on a terminal it goes away when something else is said."""
+        """Say what is being done now; it goes away when something else is said."""
         self._line = text
         self._show(text)
-        if not (self._lively or self._verbose or self._quiet):
-            _write(f"{text} …")
 
     def progress(self, done: int, open_questions: int) -> None:
         """Say how far the fetching is."""

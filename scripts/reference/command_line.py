@@ -174,9 +174,8 @@ This page is written by `python -m scripts.reference docs/reference`; a test com
 
 {verbs}
 
-Results go to standard output, messages and progress to standard error. Progress is one line that is written over on a
-terminal, and elsewhere a line for each part of the work; with `--verbose` it says more, and with `--json` or `--quiet`
-nothing. Questions are asked on a terminal only:
+Results go to standard output, messages and progress to standard error. Progress is one line that is written over, on a
+terminal only; with `--verbose` it is written elsewhere too, line by line. Questions are asked on a terminal only:
 elsewhere a question that no option answers counts as answered with *no*. The statuses with which a command ends are in
 [exit-codes.md](exit-codes.md).
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -52,6 +53,15 @@ class World(NamedTuple):
         for name in ("ash", "birch"):
             assert self.home.install(self.home.plugin(name)).gist == "0 admitted"
         return " ".join(sorted(path.stem for path in self.home.state.glob("generations/[0-9]*.json")))
+
+    def searches(self) -> str:
+        """Return the names that the catalog lists."""
+        listed = self.home.path / "listed"
+        listed.mkdir(exist_ok=True)
+        entry = {"name": "acme", "repo": "https://forge.invalid/acme", "sha": "a" * 40}
+        (listed / "acme.yaml").write_text(json.dumps(entry))
+        answer = self.home.ask("plugins", "search").value
+        return ", ".join(row["name"] for row in answer["plugins"]) if "plugins" in answer else "no catalog"
 
     def runs(self) -> str:
         """Return how a command ends where a plugin is enabled that was not admitted."""
@@ -122,6 +132,7 @@ CASES: dict[str, Case] = {
     ),
     "keep_generations": Case(World.keeps, "keep_generations: 1", "2", "1 2"),
     "audit": Case(lambda world: world.checks("demo-colors"), "audit: warn", _UNENFORCED, _DEMO),
+    "catalog": Case(World.searches, "catalog: listed", "acme", "no catalog"),
     "on_unadmitted": Case(World.runs, "on_unadmitted: stop", "ended with 1", "ended with 0"),
     "indexes": Case(
         lambda world: world.checks("demo-colors"),

@@ -192,7 +192,7 @@ class _Kept:
             "installed trees": state / "trees" / "installed.json",
             "receipt": receipts[-1],
             "facts": next(state.glob("receipts/*.facts.json")),
-            "declaration in the cache": next(state.glob("cache/read/*.json")),
+            "declaration in the cache": max(state.glob("cache/read/*.json"), key=lambda path: path.stat().st_size),
             "start": next(state.glob("cache/starts/*.json")),
         }
         kinds = {name: (path, path.read_bytes()) for name, path in found.items()}
