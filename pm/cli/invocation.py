@@ -47,7 +47,6 @@ class Call:
 
     def change(self, name: str, argument: str, work: Callable[[OperationRun], Result]) -> int:
         """Do what changes something, and show its receipt. A dry run changes nothing, and its receipt is not stored."""
-        self.talk.tell("reading what is there")
         run = self._run(name, argument)
         carry_out = trying if run.operation.dry_run else changing
         return self.show(carry_out(run, lambda: work(run)))

@@ -64,7 +64,7 @@ def update_plugin(arguments: Namespace, words: Sequence[str]) -> int:
     from pm.operations.update_plugins import PluginUpdate, update_plugins
 
     names = list(dict.fromkeys(arguments.names))
-    if not names and not arguments.everything:
+    if not names and not arguments.everything and not arguments.ref:
         return list_outdated(arguments, words)
     if names and arguments.everything:
         raise misused("plugins update", "`--all` means every plugin, and some are named")

@@ -169,9 +169,9 @@ def note_likeness(run: OperationRun, state: State, catalog: "Catalog | None", ke
 
 
 def entry_of(catalog: "Catalog | None", origin: SourceRow, key: str) -> "CatalogEntry":
-    """Return the entry that a plugin of the catalog came from; raise `PmError` (`invalid-source`) if it is gone."""
+    """Return the entry that a plugin of the catalog came from; raise `PmError` (`not-updatable`) if it is gone."""
     entry = catalog.entry(origin.ref) if catalog is not None else None
     if entry is None:
         why = f"the catalog has no `{origin.ref}` any more" if catalog is not None else "`pm.catalog` is not set"
-        raise PmError("invalid-source", f"`{key}` came from the catalog, and {why}")
+        raise PmError("not-updatable", f"`{key}` came from the catalog, and {why}")
     return entry

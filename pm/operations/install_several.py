@@ -120,19 +120,20 @@ def judged(run: OperationRun, resolver: Resolver, candidates: Sequence[Candidate
     alone = keys[0] if len(candidates) == 1 else ""
     verdict = resolve(run, resolver, union, alone, asked=() if alone else keys)
     refused = verdict.decision if isinstance(verdict.decision, Refused) else None
-    return batch._replace(verdict=verdict, refused=refused and _said_of_sources(refused, keys))
+    return batch._replace(verdict=verdict, refused=refused and _said_of_sources(run, refused, keys))
 
 
-def _said_of_sources(refused: Refused, keys: Sequence[str]) -> Refused:
-    """Return a refusal whose steps say of plugins that are not there yet that they are not installed either."""
-    return refused._replace(steps=tuple(_said_of(step, keys) for step in refused.steps))
+def _said_of_sources(run: OperationRun, refused: Refused, keys: Sequence[str]) -> Refused:
+    """Return a refusal whose steps say of the plugins that were asked for that one of them is left as it is."""
+    verb = "update" if run.operation.name == "update-plugins" else "install"
+    return refused._replace(steps=tuple(_said_of(step, keys, verb) for step in refused.steps))
 
 
-def _said_of(step: Step, keys: Sequence[str]) -> Step:
-    step = step._replace(parts=tuple(_said_of(part, keys) for part in step.parts))
+def _said_of(step: Step, keys: Sequence[str], verb: str) -> Step:
+    step = step._replace(parts=tuple(_said_of(part, keys, verb) for part in step.parts))
     if step.action != "leave-out" or step.subject not in keys:
         return step
-    return step._replace(explanation=f"install the others without `{step.subject}`")
+    return step._replace(explanation=f"{verb} the others without `{step.subject}`")
 
 
 def _is_enabled(state: State, candidate: CandidatePlugin) -> bool:

@@ -15,6 +15,7 @@ from pm.operations.install_several import Batch, carried_out, check_distinct, ju
 from pm.operations.installed_trees import installed_tree, origin_of
 from pm.operations.leftovers import staging
 from pm.operations.plugin_lookup import find_plugin
+from pm.operations.receipt_rows import plugin_of
 from pm.operations.run import OperationRun, Result
 from pm.places import Places
 from pm.plugins.discovery import Found
@@ -26,6 +27,7 @@ from pm.sources.spelling import Git, Source, read_source
 from pm.sources.stage import staged_source
 from pm.verdict.resolve import Resolver, open_resolver
 from pm.verdict.state import Options, State
+from pm.verdict.union import member_of
 
 
 class PluginUpdate(NamedTuple):
@@ -50,7 +52,7 @@ class Outdated(NamedTuple):
 def update_plugins(run: OperationRun, words: Sequence[str], how: PluginUpdate, options: Options) -> Result:
     """Update plugins: all of them or none, and nothing that is enabled stops running meanwhile.
 
-    Raise `PmError` (`unknown-plugin`, `invalid-source` for what cannot be updated, `not-agreed` for requirements that
+    Raise `PmError` (`unknown-plugin`, `not-updatable`, `not-agreed` for requirements that
     the operator has not agreed to, and what a source raises).
     """
     below = run.places.cache / "staged" if run.operation.dry_run else staging(run.places)
@@ -67,6 +69,7 @@ def update_plugins(run: OperationRun, words: Sequence[str], how: PluginUpdate, o
         candidates = []
         for found, _ in named.values():
             run.context.tell(f"reading the source of {found.key}")
+            run.is_about(plugin_of(member_of(found, (run.places.profile,))))  # whose source it is that may be gone
             asked = _asked(run, catalog, found, how.commit)
             taken = stack.enter_context(staged_source(asked.source, below, name=asked.name, offline=options.offline))
             candidates.append(_of_the_same_key(announced_source(run, taken, state), found))
@@ -133,21 +136,21 @@ def _source(places: Places, catalog: Catalog | None, found: Found, commit: str) 
     if found.source != "user" or found.folder is None:
         said = f"`{key}` comes with the {'core' if found.source == 'bundled' else found.source}"
         hint = "`hermes update` updates the core" if found.source == "bundled" else "change its files where they lie"
-        raise PmError("invalid-source", f"{said}, and is not updated by itself", hint=hint)
+        raise PmError("not-updatable", f"{said}, and is not updated by itself", hint=hint)
     if target := link_target(found.folder):
         hint = f"update the files there; `hermes plugins enable {key}` admits them as they are then"
-        raise PmError("invalid-source", f"`{key}` is a link to {shown(target)}", hint=hint)
+        raise PmError("not-updatable", f"`{key}` is a link to {shown(target)}", hint=hint)
     origin = origin_of(places, found)
     if not origin.kind:
         hint = "`hermes plugins install SOURCE --force` replaces it, and its source is known from then on"
-        raise PmError("invalid-source", f"where `{key}` came from is not known", hint=hint)
+        raise PmError("not-updatable", f"where `{key}` came from is not known", hint=hint)
     if commit:
         return _at_commit(origin, key, commit)
     if origin.kind == "catalog":
         return entry_of(catalog, origin, key).source
     if is_pinned(origin):
-        hint = f"`hermes plugins update {key} --ref COMMIT` moves it to another one"
-        raise PmError("invalid-source", f"`{key}` is pinned to the commit {origin.commit[:12]}", hint=hint)
+        hint = f"`hermes plugins update {key} --ref COMMIT` moves it; installed anew, it follows a branch"
+        raise PmError("not-updatable", f"`{key}` is pinned to the commit {origin.commit[:12]}", hint=hint)
     return source_of(origin)
 
 
@@ -164,7 +167,7 @@ def _of_the_same_key(candidate: CandidatePlugin, found: Found) -> CandidatePlugi
         return candidate
     location = candidate.staged.source.location
     hint = f"`hermes plugins install {shown(location).strip('`')}` installs it beside this one"
-    raise PmError("invalid-source", f"the source of `{found.key}` holds the plugin `{candidate.key}` now", hint=hint)
+    raise PmError("not-updatable", f"the source of `{found.key}` holds the plugin `{candidate.key}` now", hint=hint)
 
 
 # -- the verdict, and what the operator agrees to

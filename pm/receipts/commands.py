@@ -74,8 +74,15 @@ def _without_plugin(operation: Operation, key: str) -> tuple[str, ...]:
     if operation.name == "update":
         return (*operation.command, "--without", key)
     named = next((word for one, word in operation.named.items() if same_key(one, key)), "")
+    if named and _EVERYTHING in operation.command:  # which names none of them
+        others = [word for word in operation.named.values() if word != named]
+        return tuple(each for word in operation.command for each in (others if word == _EVERYTHING else (word,)))
     fewer = tuple(word for word in operation.command if word != named)
     return fewer if named and len(fewer) < len(operation.command) else ()
+
+
+_EVERYTHING = "--all"
+"""Of `plugins update`: every plugin whose source has something newer."""
 
 
 def _all_of(parts: Sequence[Step], operation: Operation, taken: Collection[str]) -> list[tuple[str, ...]]:

@@ -293,6 +293,11 @@ WORLD = {
         PmError("unauthorized", "`index.example.invalid` refuses access (401)", hint="put a login into `.netrc`"),
         PmError("hash-mismatch", "`wsproto-1.3.0-py3-none-any.whl` has sha256 12ab…, the index promises 89cd…"),
         PmError("name-taken", "`ws-chat` 1.1.0 is already installed"),
+        PmError(
+            "not-updatable",
+            "`ws-chat` is pinned to the commit 1b2c3d4e5f60",
+            hint="`hermes plugins update ws-chat --ref COMMIT` moves it",
+        ),
         PmError("denylisted", "the catalog has withdrawn `ws-chat` on 2026-03-01: it sends messages to its author"),
         PmError("managed-environment", "this environment is managed by Nix", hint="declare the plugin in the flake"),
         PmError("offline", "`wsproto` 1.3.0 is not in the cache, and `--offline` is given"),

@@ -164,6 +164,14 @@ FAILURES = (
         "the name is one that `hermes plugins list` shows",
     ),
     Code(
+        "not-updatable",
+        "failed",
+        "a plugin is not updated from a source: it is pinned, a link, part of the core, or its source is not known",
+        "it is not updated from a source",
+        "do what the hint says",
+        "it follows a source",
+    ),
+    Code(
         "no-patch",
         "failed",
         "no confirmed bound of the plugin can be written as a change of its file",

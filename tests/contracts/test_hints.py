@@ -261,7 +261,10 @@ NOT_FOLLOWED = {
     "pm/operations/catalog_lookup.py: check that you meant it; `hermes plugins show {}` shows the other",
     "pm/cli/search_verb.py: `hermes plugins install {} --enable` checks and installs it",
     # tests/functional/test_update_plugins.py
-    "pm/operations/update_plugins.py: `hermes plugins update {} --ref COMMIT` moves it to another one",
+    (
+        "pm/operations/update_plugins.py: `hermes plugins update {} --ref COMMIT` moves it; installed anew, it follows"
+        " a branch"
+    ),
     (
         "pm/operations/update_plugins.py: `hermes plugins install SOURCE --force` replaces it, and its source is known"
         " from then on"

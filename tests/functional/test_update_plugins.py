@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fixtures.git_server import GitServer, Repository
-from fixtures.homes import HERMES, UNTOUCHED_BY_REFUSALS, Home, write_plugin
+from fixtures.homes import HERMES, UNTOUCHED_BY_REFUSALS, Home, follow, write_plugin
 from fixtures.hosts import steps
 
 MANIFEST = "name: birch\nversion: 1.0.0\npip_dependencies: ['demo-colors<2']\n"
@@ -85,7 +85,10 @@ def test_a_branch_is_followed_and_a_commit_is_a_pin(home: Home, repository: Repo
     assert (version(home, "birch"), standings(home)["birch"]["state"]) == ("1.0.0", "pinned")
     [reason] = home.ask("plugins", "update", "birch").value["reasons"]
     assert reason["message"] == f"`birch` is pinned to the commit {first[:12]}"
-    assert reason["hint"] == "`hermes plugins update birch --ref COMMIT` moves it to another one"
+    assert (reason["code"], reason["hint"].split("`")[1]) == (
+        "not-updatable",
+        "hermes plugins update birch --ref COMMIT",
+    )
     assert home.ask("plugins", "update", "birch", "--ref", moved).gist == "0 admitted"
 
 
@@ -208,7 +211,7 @@ def test_links_bundled_ones_and_those_of_unknown_source_say_what_to_do(home: Hom
     for name, said in (("ash", "`ash` is a link to"), ("birch", "where `birch` came from is not known")):
         answer = home.ask("plugins", "update", name)
         assert (answer.value["reasons"][0]["code"], said in answer.value["reasons"][0]["message"]) == (
-            "invalid-source",
+            "not-updatable",
             True,
         )
     assert (home.path / "plugins" / "ash").is_symlink()
@@ -216,7 +219,7 @@ def test_links_bundled_ones_and_those_of_unknown_source_say_what_to_do(home: Hom
 
 @pytest.mark.parametrize("words", [("--all", "birch"), ("--ref", "a" * 40), ("--ref", "a" * 40, "x", "y")])
 def test_words_that_make_no_sense_are_refused(home: Home, words: tuple[str, ...]) -> None:
-    assert home.say("plugins", "update", "--yes", *words).status == 2 or words[0] == "--ref"
+    assert home.say("plugins", "update", "--yes", *words).status == 2
 
 
 def test_an_update_that_is_killed_leaves_the_old_one_or_the_new_one(home: Home, repository: Repository) -> None:
@@ -232,3 +235,28 @@ def test_the_path_of_a_listing_is_absolute(home: Home) -> None:
     home.plugin("ash")
     home.install("./ash")
     assert Path(standings(home)["ash"]["origin"]["location"]).is_absolute()
+
+
+def test_a_step_of_an_update_of_all_leaves_the_one_that_does_not_fit_as_it_is(
+    home: Home, repository: Repository
+) -> None:
+    home.install(repository.address)
+    ash = home.plugin("ash")
+    home.install(ash)
+    (ash / "__init__.py").write_text("def register(ctx):\n    return 2\n")
+    repository.commit({"plugin.yaml": MANIFEST.replace("1.0.0", "2.0.0").replace("<2", ">=99")})
+    refused = home.ask("plugins", "update", "--all")
+    [step] = [step for step in refused.value["steps"] if step["action"] == "leave-out"]
+    assert (step["subject"], step["explanation"]) == ("birch", "update the others without `birch`")
+    assert step["command"] == "hermes plugins update ash"
+    assert follow(home, step["command"]).status == 0
+    assert (version(home, "birch"), sorted(home.admitted)) == ("1.0.0", ["ash in default", "birch in default"])
+    assert (home.path / "plugins" / "ash" / "__init__.py").read_text().endswith("return 2\n")
+
+
+def test_of_several_sources_the_one_that_is_gone_is_named_with_its_plugin(home: Home, repository: Repository) -> None:
+    home.install(repository.address)
+    home.install(home.plugin("ash"))
+    shutil.rmtree(home.work / "ash")
+    answer = home.ask("plugins", "update", "birch", "ash")
+    assert answer.value["summary"].startswith("`ash` was not updated")
