@@ -1,6 +1,6 @@
 """Install a plugin from a folder or an archive: staged, read, judged, and only then put in its place."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -140,7 +140,7 @@ class _Installation:
     def _enabled(self) -> Result:
         run, state, candidate = self._run, self._state, self._candidate
         check_enabling(state, (candidate.found,))
-        member = candidate.member._replace(enabled_since=_since(candidate, state))
+        member = candidate.member._replace(enabled_since=enabled_since(candidate, state))
         verdict = resolve(run, self._resolver, state.union.with_member(member), candidate.key)
         if not isinstance(verdict.decision, Admitted):
             return self._kept(verdict.decision)
@@ -149,7 +149,7 @@ class _Installation:
         if run.operation.dry_run:
             return verdict.decision
         with placing(run, state, (candidate,)) as placement:
-            names = own_names(candidate.found, tuple(_found_after(candidate, state)))
+            names = own_names(candidate.found, tuple(found_after((candidate,), state)))
             edits = Edits(
                 {state.places.home: (Enable(candidate.key, names),)},
                 trees=placement.replacements,
@@ -189,11 +189,12 @@ class _Installation:
             apply(self._run.places, edits, None, operation=self._run.operation.name)
 
 
-def _found_after(candidate: CandidatePlugin, state: State) -> Iterator[Found]:
-    """Yield the plugins that are there with the new one in its place."""
-    yield from (found for found in state.here.found if not in_place_of(found, candidate.key))
-    yield candidate.found
+def found_after(candidates: Sequence[CandidatePlugin], state: State) -> Iterator[Found]:
+    """Yield the plugins that are there with the new ones in their places."""
+    yield from (found for found in state.here.found if not any(in_place_of(found, each.key) for each in candidates))
+    yield from (each.found for each in candidates)
 
 
-def _since(candidate: CandidatePlugin, state: State) -> str:
+def enabled_since(candidate: CandidatePlugin, state: State) -> str:
+    """Return since when a plugin is enabled; empty for one that is not yet."""
     return next((member.enabled_since for member in state.members if same_key(member.key, candidate.key)), "")

@@ -1,6 +1,6 @@
 """Install several plugins by one decision and one commit: either all of them are, or none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import reduce
 from typing import NamedTuple
@@ -11,19 +11,26 @@ from pm.config.edit import Enable
 from pm.config.profiles import own_names
 from pm.errors import PmError
 from pm.generations.build import Edits, apply
-from pm.names import canonical_key, same_key, shown
+from pm.names import canonical_key, shown
 from pm.operations.candidate import CandidatePlugin, announced_source, in_place_of
 from pm.operations.catalog_lookup import asked_source, check_candidate, known_catalog
 from pm.operations.core_choice import need_core_choice
 from pm.operations.enabling import check_enabling
 from pm.operations.import_check import note_imports
-from pm.operations.install import InstallOptions, in_the_way, is_so_already, is_there_already, note_not_enabled
+from pm.operations.install import (
+    InstallOptions,
+    enabled_since,
+    found_after,
+    in_the_way,
+    is_so_already,
+    is_there_already,
+    note_not_enabled,
+)
 from pm.operations.leftovers import staging
 from pm.operations.new_generation import decided_on, realise
 from pm.operations.placing import placing
 from pm.operations.resolution import resolve
 from pm.operations.run import OperationRun, Result
-from pm.plugins.discovery import Found
 from pm.receipts.receipt import Done
 from pm.sources.stage import staged_source
 from pm.verdict.resolve import Resolver, Verdict, open_resolver
@@ -114,7 +121,7 @@ def judged(run: OperationRun, resolver: Resolver, candidates: Sequence[Candidate
         run.decides_on_inputs((), state.union.fingerprint)
         return batch
     check_enabling(state, (each.found for each in enabled))
-    members = [each.member._replace(enabled_since=_since(state, each)) for each in enabled]
+    members = [each.member._replace(enabled_since=enabled_since(each, state)) for each in enabled]
     union = reduce(Proposal.with_member, members, state.union)
     keys = [each.key for each in enabled]
     alone = keys[0] if len(candidates) == 1 else ""
@@ -140,10 +147,6 @@ def _is_enabled(state: State, candidate: CandidatePlugin) -> bool:
     return any(in_place_of(found, candidate.key) for found in state.here.enabled.members)
 
 
-def _since(state: State, candidate: CandidatePlugin) -> str:
-    return next((member.enabled_since for member in state.members if same_key(member.key, candidate.key)), "")
-
-
 def carried_out(run: OperationRun, resolver: Resolver, batch: Batch) -> Result:
     """Put the plugins of a batch in their places, and select a generation with those of them that are enabled."""
     state, verdict = resolver.state, batch.verdict
@@ -161,13 +164,7 @@ def carried_out(run: OperationRun, resolver: Resolver, batch: Batch) -> Result:
         if verdict is None:
             apply(run.places, Edits(trees=placement.replacements), None, operation=run.operation.name)
             return Done("admitted")
-        after = tuple(_found_after(state, batch.candidates))
+        after = tuple(found_after(batch.candidates, state))
         changes = tuple(Enable(each.key, own_names(each.found, after)) for each in batch.enabled)
         edits = Edits({state.places.home: changes}, trees=placement.replacements, decided_on=decided_on(state))
         return realise(run, resolver, verdict, edits, trees=placement.trees)
-
-
-def _found_after(state: State, candidates: Sequence[CandidatePlugin]) -> Iterator[Found]:
-    """Yield the plugins that are there with the new ones in their places."""
-    yield from (found for found in state.here.found if not any(in_place_of(found, each.key) for each in candidates))
-    yield from (each.found for each in candidates)

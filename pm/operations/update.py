@@ -51,8 +51,6 @@ class _Leaving(NamedTuple):
     keys: tuple[str, ...]
     changes: Mapping[Path, tuple[ConfigChange, ...]]
     """Home of a profile → what its config says otherwise."""
-    others: tuple[str, ...]
-    """Names of the other profiles that change."""
 
 
 def update(run: OperationRun, how: UpdateOptions, options: Options) -> Result:
@@ -134,7 +132,7 @@ def _leaving(run: OperationRun, state: State, how: UpdateOptions) -> _Leaving:
     if others and not how.agreed:
         names = ", ".join(f"`{name}`" for name in others)
         raise PmError("not-agreed", f"other profiles would change as well: {names}", hint="give `--yes` to agree")
-    return _Leaving(keys, changes, others)
+    return _Leaving(keys, changes)
 
 
 def _key(state: State, word: str) -> str:
