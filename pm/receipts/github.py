@@ -32,7 +32,7 @@ def github_lines(receipt: Receipt, path: str) -> Iterator[str]:
 
 def grouped(receipt: Receipt, whole: str) -> Iterator[str]:
     """Yield a receipt's text in a group that opens: proof and steps, which no line of a file has room for."""
-    yield f"::group::{visible(receipt.summary)}"
+    yield f"::group::{without_commands(visible(receipt.summary))}"
     yield from whole.rstrip("\n").split("\n")
     yield "::endgroup::"
 
@@ -46,7 +46,9 @@ def write_summary(receipt: Receipt, whole: str, environ: Mapping[str, str]) -> s
     fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(whole)), default=0))
     try:
         with open(file, "a", encoding="utf-8", errors="backslashreplace") as summary:  # noqa: PTH123 - as the runner names it
-            summary.write(f"### {mark} {visible(receipt.summary)}\n\n{fence}text\n{whole.rstrip()}\n{fence}\n")
+            summary.write(
+                f"### {mark} {without_commands(visible(receipt.summary))}\n\n{fence}text\n{whole.rstrip()}\n{fence}\n"
+            )
     except OSError as error:
         return f"the summary of the job cannot be written: {error.strerror}"
     return ""
